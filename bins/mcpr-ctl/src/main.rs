@@ -1,0 +1,2 @@
+//! Placeholder until the crates below exist.
+fn main() {}

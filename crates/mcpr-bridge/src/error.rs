@@ -1,0 +1,200 @@
+//! What a client gets to see of a server's error.
+
+use mcpr_protocol::{Edit, Era, Method, Object, RawJson, Rope, code};
+use serde_json::json;
+
+use crate::block::{text, with_uri};
+use crate::{Expose, Passage};
+
+/// The error as the client must get it: the same bytes, unless the code means something else, or
+/// nothing, in the client's era. Where the client's era has no such error at all, a result can
+/// come out of it.
+///
+/// `Err` holds an error object, `Ok` a result.
+pub fn error(raw: &RawJson, passage: &Passage<'_>, expose: Expose<'_>) -> Result<Rope, Rope> {
+    let Ok(object) = Object::read(raw) else {
+        return Err(raw.clone().into());
+    };
+    let code = object
+        .get("code")
+        .and_then(|code| code.as_str().parse().ok())
+        .unwrap_or(code::INTERNAL);
+    let error = Seen {
+        object: &object,
+        code,
+        passage,
+        expose,
+    };
+    match passage.client.era() {
+        Era::Stateless => Err(error.for_stateless()),
+        Era::Session => error.for_session(),
+    }
+}
+
+struct Seen<'a> {
+    object: &'a Object,
+    code: i64,
+    passage: &'a Passage<'a>,
+    expose: Expose<'a>,
+}
+
+impl Seen<'_> {
+    fn for_stateless(&self) -> Rope {
+        match self.code {
+            code::RESOURCE_NOT_FOUND => self.with_code(code::INVALID_PARAMS),
+            code::MISSING_CAPABILITY => self.unchanged(),
+            -32099..=-32000 => self.internal(),
+            _ => self.unchanged(),
+        }
+    }
+
+    fn for_session(&self) -> Result<Rope, Rope> {
+        match self.code {
+            code::INVALID_PARAMS if self.is_missing_resource() => {
+                Err(self.with_code(code::RESOURCE_NOT_FOUND))
+            }
+            code::MISSING_CAPABILITY if *self.passage.method == Method::ToolsCall => Ok(self.as_tool_error()),
+            code::HEADER_MISMATCH | code::MISSING_CAPABILITY | code::UNSUPPORTED_VERSION => {
+                Err(self.internal())
+            }
+            _ => Err(self.unchanged()),
+        }
+    }
+
+    /// 2026-07-28 says "not found" with the code for wrong parameters.
+    fn is_missing_resource(&self) -> bool {
+        let named = self
+            .object
+            .object("data")
+            .is_some_and(|data| data.get("uri").is_some());
+        let said = || self.message().to_lowercase().contains("not found");
+        self.passage.server.era() == Era::Stateless
+            && *self.passage.method == Method::ResourcesRead
+            && (named || said())
+    }
+
+    fn message(&self) -> String {
+        self.object.text("message").unwrap_or_default()
+    }
+
+    fn unchanged(&self) -> Rope {
+        match self.data() {
+            Some(data) => Edit::new(self.object).set("data", data).finish(),
+            None => self.object.raw().clone().into(),
+        }
+    }
+
+    fn with_code(&self, code: i64) -> Rope {
+        let mut edit = Edit::new(self.object);
+        edit.set("code", Rope::from(code.to_string()));
+        if let Some(data) = self.data() {
+            edit.set("data", data);
+        }
+        edit.finish()
+    }
+
+    /// The data with its URI exposed; `None` if it can stay.
+    fn data(&self) -> Option<Rope> {
+        with_uri(&self.object.object("data")?, self.expose)
+    }
+
+    /// A code that means nothing to the client, or that was about mcpr's own hop.
+    fn internal(&self) -> Rope {
+        let data = json!({ "upstreamCode": self.code, "upstreamData": self.object.get("data") });
+        RawJson::render(&json!({ "code": code::INTERNAL, "message": self.message(), "data": data })).into()
+    }
+
+    fn as_tool_error(&self) -> Rope {
+        let mut result = Rope::from(bytes::Bytes::from_static(b"{\"content\":["));
+        result.append(text(&self.message()));
+        result.push_static("],\"isError\":true}");
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcpr_protocol::Version;
+
+    use super::*;
+
+    const SESSION: Version = Version::V2025_11_25;
+    const STATELESS: Version = Version::V2026_07_28;
+
+    fn passed(
+        text: &'static str,
+        method: Method,
+        client: Version,
+        server: Version,
+    ) -> Result<String, String> {
+        let expose = |uri: &str| Some(format!("resource://s/{uri}"));
+        let text_of = |rope: Rope| String::from_utf8(rope.into_bytes().to_vec()).unwrap();
+        let passage = Passage {
+            client,
+            server,
+            method: &method,
+        };
+        error(&RawJson::from_static(text), &passage, &expose)
+            .map(text_of)
+            .map_err(text_of)
+    }
+
+    #[test]
+    fn b50_an_error_passes_as_it_is() {
+        let text = r#"{"code":-32042,"message":"m","data":{"a":[1E400]}}"#;
+        assert_eq!(
+            passed(text, Method::ToolsCall, SESSION, SESSION).unwrap_err(),
+            text
+        );
+        let own = r#"{ "message":"m","code":17}"#;
+        assert_eq!(
+            passed(own, Method::ToolsCall, STATELESS, SESSION).unwrap_err(),
+            own
+        );
+    }
+
+    #[test]
+    fn not_found_has_another_code_in_each_era() {
+        let session = r#"{"code":-32002,"message":"m","data":{"uri":"a"}}"#;
+        let stateless = r#"{"code":-32602,"message":"m","data":{"uri":"resource://s/a"}}"#;
+        assert_eq!(
+            passed(session, Method::ResourcesRead, STATELESS, SESSION).unwrap_err(),
+            stateless
+        );
+        let back = r#"{"code":-32602,"message":"m","data":{"uri":"a"}}"#;
+        let session = r#"{"code":-32002,"message":"m","data":{"uri":"resource://s/a"}}"#;
+        assert_eq!(
+            passed(back, Method::ResourcesRead, SESSION, STATELESS).unwrap_err(),
+            session
+        );
+    }
+
+    #[test]
+    fn codes_without_a_meaning_for_the_client_become_internal() {
+        let error = passed(
+            r#"{"code":-32001,"message":"m"}"#,
+            Method::ToolsCall,
+            STATELESS,
+            SESSION,
+        )
+        .unwrap_err();
+        assert!(
+            error.contains("-32603") && error.contains("\"upstreamCode\":-32001"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_missing_capability_is_a_tool_error_for_session_clients() {
+        let text = r#"{"code":-32021,"message":"needs elicitation"}"#;
+        let result = passed(text, Method::ToolsCall, SESSION, STATELESS).unwrap();
+        assert_eq!(
+            result,
+            r#"{"content":[{"text":"needs elicitation","type":"text"}],"isError":true}"#
+        );
+        assert_eq!(
+            passed(text, Method::ToolsCall, STATELESS, STATELESS).unwrap_err(),
+            text
+        );
+    }
+}

@@ -1,0 +1,225 @@
+//! What a client gets to see of a server's result.
+
+use mcpr_protocol::{Edit, Era, Method, Object, RawJson, Rope, Version};
+use memchr::memmem;
+
+use crate::block::{block, text, with_uri};
+use crate::{Expose, Passage};
+
+/// The result as the client must get it.
+///
+/// The same bytes, unless a URI in it has another exposed form (AGG-09), or the two sides speak
+/// revisions in which results have other shapes (2026-07-28's `resultType`, `ttlMs` and
+/// `cacheScope`; content blocks that older clients do not know).
+pub fn result(raw: &RawJson, passage: &Passage<'_>, expose: Expose<'_>) -> Rope {
+    let blocks = has_blocks_to_change(raw, passage);
+    let shapes = passage.client.era() == Era::Stateless || passage.server.era() == Era::Stateless;
+    if !blocks && !shapes {
+        return raw.clone().into();
+    }
+    let Ok(object) = Object::read(raw) else {
+        return raw.clone().into();
+    };
+    let mut edit = Edit::new(&object);
+    if blocks {
+        change_blocks(&mut edit, &object, passage, expose);
+    }
+    match passage.client.era() {
+        Era::Stateless => complete(&mut edit, &object, passage.method),
+        Era::Session if passage.server.era() == Era::Stateless => strip(&mut edit, &object, passage.method),
+        Era::Session => {}
+    }
+    if edit.is_empty() {
+        raw.clone().into()
+    } else {
+        edit.finish()
+    }
+}
+
+/// A look for the few words without which nothing in the content can need a change.
+fn has_blocks_to_change(raw: &RawJson, passage: &Passage<'_>) -> bool {
+    let has = |word: &str| memmem::find(raw.as_bytes(), word.as_bytes()).is_some();
+    match passage.method {
+        Method::ResourcesRead => true,
+        Method::ToolsCall | Method::PromptsGet => {
+            has("\"resource") || passage.client < Version::V2025_03_26 && has("\"audio\"")
+        }
+        _ => false,
+    }
+}
+
+fn change_blocks(edit: &mut Edit<'_>, object: &Object, passage: &Passage<'_>, expose: Expose<'_>) {
+    let (member, changed) = match passage.method {
+        Method::ToolsCall => ("content", blocks(object.get("content"), passage, expose)),
+        Method::PromptsGet => ("messages", messages(object.get("messages"), passage, expose)),
+        Method::ResourcesRead => ("contents", contents(object.get("contents"), expose)),
+        _ => return,
+    };
+    if let Some(changed) = changed {
+        edit.set(member, changed);
+    }
+}
+
+fn blocks(content: Option<RawJson>, passage: &Passage<'_>, expose: Expose<'_>) -> Option<Rope> {
+    content?.map_elements(|element| block(element, passage.client, expose))
+}
+
+fn messages(messages: Option<RawJson>, passage: &Passage<'_>, expose: Expose<'_>) -> Option<Rope> {
+    messages?.map_elements(|message| {
+        let message = Object::read(message).ok()?;
+        let content = message.get("content")?;
+        let changed = match content.is_array() {
+            true => blocks(Some(content), passage, expose),
+            false => block(&content, passage.client, expose),
+        };
+        Some(Edit::new(&message).set("content", changed?).finish())
+    })
+}
+
+fn contents(contents: Option<RawJson>, expose: Expose<'_>) -> Option<Rope> {
+    contents?.map_elements(|content| with_uri(&Object::read(content).ok()?, expose))
+}
+
+/// What a stateless client must find in a result.
+fn complete(edit: &mut Edit<'_>, object: &Object, method: &Method) {
+    let mut default = |member, value| {
+        if object.get(member).is_none() {
+            edit.set(member, RawJson::from_static(value));
+        }
+    };
+    default("resultType", "\"complete\"");
+    if *method == Method::ResourcesRead {
+        // A session-era server says nothing of how long its answer holds: stale at once.
+        default("ttlMs", "0");
+        default("cacheScope", "\"private\"");
+    }
+}
+
+/// What a session-era client must not find in a result.
+fn strip(edit: &mut Edit<'_>, object: &Object, method: &Method) {
+    edit.remove("resultType");
+    if *method == Method::ResourcesRead {
+        edit.remove("ttlMs").remove("cacheScope");
+    }
+    let structured = object.get("structuredContent").filter(|value| !value.is_object());
+    if let (Method::ToolsCall, Some(structured)) = (method, structured) {
+        edit.remove("structuredContent");
+        say_in_text(edit, object, &structured);
+    }
+}
+
+/// Structured content that is no object came with 2026-07-28; a text block must carry it instead.
+fn say_in_text(edit: &mut Edit<'_>, object: &Object, structured: &RawJson) {
+    let content = object
+        .get("content")
+        .and_then(|content| content.elements())
+        .unwrap_or_default();
+    let is_text = |block: &RawJson| {
+        let kind = Object::read(block).ok().and_then(|block| block.text("type"));
+        kind.as_deref() == Some("text")
+    };
+    if !content.iter().any(is_text) {
+        let mut array = Rope::from(bytes::Bytes::from_static(b"["));
+        for block in content {
+            array.append(block.into());
+            array.push_static(",");
+        }
+        array.append(text(structured.as_str()));
+        array.push_static("]");
+        edit.set("content", array);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passed(text: &'static str, method: &Method, client: Version, server: Version) -> String {
+        let expose = |uri: &str| uri.starts_with("file:").then(|| format!("resource://s/{uri}"));
+        let rope = result(
+            &RawJson::from_static(text),
+            &Passage {
+                client,
+                server,
+                method,
+            },
+            &expose,
+        );
+        String::from_utf8(rope.into_bytes().to_vec()).unwrap()
+    }
+
+    const SESSION: Version = Version::V2025_11_25;
+    const STATELESS: Version = Version::V2026_07_28;
+
+    #[test]
+    fn b45_a_plain_result_is_the_same_bytes() {
+        let text =
+            r#"{ "content" : [],"structuredContent":{"h":123456789012345678901234567890,"f":1.0,"e":1E400}}"#;
+        assert_eq!(passed(text, &Method::ToolsCall, SESSION, SESSION), text);
+    }
+
+    #[test]
+    fn agg_09_links_and_embedded_resources_are_exposed() {
+        let text = r#"{"content":[{"type":"resource_link","uri":"file:///a","x":1},{"type":"resource","resource":{"uri":"file:///b","blob":"+/"}},{"type":"text","text":"\"resource"},{"type":"resource_link","uri":"ui://x"}]}"#;
+        assert_eq!(
+            passed(text, &Method::ToolsCall, SESSION, SESSION),
+            r#"{"content":[{"type":"resource_link","uri":"resource://s/file:///a","x":1},{"type":"resource","resource":{"uri":"resource://s/file:///b","blob":"+/"}},{"type":"text","text":"\"resource"},{"type":"resource_link","uri":"ui://x"}]}"#
+        );
+    }
+
+    #[test]
+    fn prompts_and_reads_are_exposed_too() {
+        let prompt =
+            r#"{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"file:///b"}}}]}"#;
+        assert_eq!(
+            passed(prompt, &Method::PromptsGet, SESSION, SESSION),
+            r#"{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"resource://s/file:///b"}}}]}"#
+        );
+        let read = r#"{"contents":[{"uri":"file:///b","_meta":{"ui":{}}}]}"#;
+        assert_eq!(
+            passed(read, &Method::ResourcesRead, SESSION, SESSION),
+            r#"{"contents":[{"uri":"resource://s/file:///b","_meta":{"ui":{}}}]}"#
+        );
+    }
+
+    #[test]
+    fn a_stateless_client_finds_a_result_type_and_a_session_client_does_not() {
+        assert_eq!(
+            passed(r#"{"content":[]}"#, &Method::ToolsCall, STATELESS, SESSION),
+            r#"{"content":[],"resultType":"complete"}"#
+        );
+        let task = r#"{"resultType":"task","taskId":"1"}"#;
+        assert_eq!(passed(task, &Method::ToolsCall, STATELESS, STATELESS), task);
+        assert_eq!(
+            passed(
+                r#"{"resultType":"complete","contents":[],"ttlMs":5}"#,
+                &Method::ResourcesRead,
+                SESSION,
+                STATELESS
+            ),
+            r#"{"contents":[]}"#
+        );
+    }
+
+    #[test]
+    fn structured_content_that_is_no_object_becomes_text_for_session_clients() {
+        assert_eq!(
+            passed(
+                r#"{"structuredContent":[1E400],"content":[]}"#,
+                &Method::ToolsCall,
+                SESSION,
+                STATELESS
+            ),
+            r#"{"content":[{"text":"[1E400]","type":"text"}]}"#
+        );
+    }
+
+    #[test]
+    fn old_clients_get_links_as_text() {
+        let text = r#"{"content":[{"type":"resource_link","name":"n","uri":"file:///a"}]}"#;
+        assert_eq!(
+            passed(text, &Method::ToolsCall, Version::V2025_03_26, SESSION),
+            r#"{"content":[{"text":"n: file:///a","type":"text"}]}"#
+        );
+    }
+}

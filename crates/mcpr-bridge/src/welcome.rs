@@ -1,0 +1,64 @@
+//! What mcpr says of itself when a client opens.
+
+use mcpr_protocol::{RawJson, Version, key};
+use serde_json::{Map, Value, json};
+
+/// Who the gateway says it is.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// What a model should know of what is behind it.
+    pub instructions: String,
+}
+
+/// The result of `initialize`.
+///
+/// Servers come and go while a session-era client cannot ask again, so the capabilities say what
+/// the gateway can serve over its life, not what it can serve now (B43).
+pub fn initialize_result(version: Version, identity: &Identity) -> RawJson {
+    let mut result = Map::new();
+    result.insert("protocolVersion".into(), version.as_str().into());
+    result.insert("capabilities".into(), capabilities());
+    result.insert("serverInfo".into(), info(identity));
+    instruct(&mut result, identity);
+    RawJson::render(&result)
+}
+
+/// The result of `server/discover`.
+pub fn discover_result(identity: &Identity) -> RawJson {
+    let mut result = Map::new();
+    result.insert("resultType".into(), "complete".into());
+    result.insert(
+        "supportedVersions".into(),
+        json!([Version::NEWEST_STATELESS.as_str()]),
+    );
+    result.insert("capabilities".into(), capabilities());
+    instruct(&mut result, identity);
+    result.insert("ttlMs".into(), 0.into());
+    result.insert("cacheScope".into(), "private".into());
+    result.insert("_meta".into(), json!({ key::SERVER_INFO: info(identity) }));
+    RawJson::render(&result)
+}
+
+fn instruct(result: &mut Map<String, Value>, identity: &Identity) {
+    if !identity.instructions.is_empty() {
+        result.insert("instructions".into(), identity.instructions.as_str().into());
+    }
+}
+
+fn info(identity: &Identity) -> Value {
+    json!({ "name": identity.name, "title": "mcpr gateway", "version": identity.version })
+}
+
+fn capabilities() -> Value {
+    json!({
+        "tools": { "listChanged": true },
+        "prompts": { "listChanged": true },
+        "resources": { "listChanged": true },
+        "completions": {},
+        "logging": {},
+    })
+}

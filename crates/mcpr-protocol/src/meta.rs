@@ -1,0 +1,29 @@
+//! Keys inside `_meta`.
+
+/// Names of `_meta` members.
+pub mod key {
+    /// Prefix of the members that 2026-07-28 reserves for itself.
+    pub const RESERVED: &str = "io.modelcontextprotocol/";
+    /// The revision a stateless request is written in.
+    pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    /// What the client of a stateless request can do.
+    pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    /// Who the client of a stateless request says it is.
+    pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+    /// From which level on a stateless request wants log messages.
+    pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+    /// Who the server of a stateless result says it is.
+    pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+    /// The listen request that a notification belongs to.
+    pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+    /// The token under which a request wants progress.
+    pub const PROGRESS_TOKEN: &str = "progressToken";
+    /// Prefix of mcpr's own members; they never leave toward a server.
+    pub const OWN: &str = "dev.mcpr/";
+    /// The server that a listed item comes from.
+    pub const SERVER: &str = "dev.mcpr/server";
+    /// The name or URI that the server gave a listed item.
+    pub const ORIGIN: &str = "dev.mcpr/origin";
+    /// The state of each server in a list's scope.
+    pub const SERVERS: &str = "dev.mcpr/servers";
+}

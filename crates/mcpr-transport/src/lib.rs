@@ -1,0 +1,15 @@
+//! Moves MCP messages between mcpr and its peers.
+//!
+//! Toward servers: a [`Transport`] is the client end of one connection (a child process, a
+//! streamable HTTP endpoint of either era, an old HTTP+SSE endpoint). It assigns no meaning to
+//! what it moves beyond what the wire itself needs. Toward clients: [`http::server`] takes
+//! connections and hands whole messages to the gateway, [`lines`] does so for a pipe.
+
+pub mod child;
+pub mod exchange;
+pub mod failed;
+pub mod outgoing;
+
+pub use exchange::{Answering, Exchange, Reason};
+pub use failed::{Failed, FailedKind, Sent};
+pub use outgoing::{Event, Outgoing, Transport};
