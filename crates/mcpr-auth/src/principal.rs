@@ -1,0 +1,167 @@
+//! Whoever a request acts for.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use crate::{Scope, Scopes, Timestamp, Token, TokenId, TokenKind};
+
+/// Whoever a request acts for: equipped toolsets, sessions and stored state belong to a principal.
+///
+/// Cheap to clone. Two principals are equal when their [keys](Principal::key) are.
+#[derive(Clone, Debug)]
+pub struct Principal(Kind);
+
+/// What a verified token tells of its holder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The token's id.
+    pub id: TokenId,
+    /// Whom the token is for.
+    pub kind: TokenKind,
+    /// The token's name.
+    pub name: String,
+    /// The client app the token was made for.
+    pub client: Option<String>,
+    /// The project the holder cannot leave.
+    pub project: Option<String>,
+    /// The toolset the holder's calls are limited to.
+    pub toolset: Option<String>,
+    /// What the holder may do.
+    pub scopes: Scopes,
+    /// From when on the token is refused.
+    pub expires: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Token(Arc<Grant>),
+    Anonymous,
+    Local,
+    Stdio(Arc<str>),
+}
+
+impl Principal {
+    /// Anybody, when the gateway runs with `--no-auth`.
+    pub fn anonymous() -> Self {
+        Self(Kind::Anonymous)
+    }
+
+    /// The operator, through the control socket.
+    pub fn local() -> Self {
+        Self(Kind::Local)
+    }
+
+    /// The user of a stdio front whose config path has this digest.
+    pub fn stdio(digest: &str) -> Self {
+        Self(Kind::Stdio(format!("stdio:{digest}").into()))
+    }
+
+    /// The stable text that names this principal in the database:
+    /// `tk_…`, `anonymous`, `local` or `stdio:<digest>`.
+    pub fn key(&self) -> &str {
+        match &self.0 {
+            Kind::Token(grant) => grant.id.as_str(),
+            Kind::Anonymous => "anonymous",
+            Kind::Local => "local",
+            Kind::Stdio(key) => key,
+        }
+    }
+
+    /// What the token tells, for a principal that came with one.
+    pub fn grant(&self) -> Option<&Grant> {
+        match &self.0 {
+            Kind::Token(grant) => Some(grant),
+            Kind::Anonymous | Kind::Local | Kind::Stdio(_) => None,
+        }
+    }
+
+    /// What this principal may do; only a token and the control socket can be an operator's.
+    pub fn scopes(&self) -> Scopes {
+        match &self.0 {
+            Kind::Token(grant) => grant.scopes,
+            Kind::Local => Scopes::of(&[Scope::Admin]),
+            Kind::Anonymous | Kind::Stdio(_) => Scopes::default(),
+        }
+    }
+
+    /// Whether this principal may do what `scope` stands for.
+    pub fn allows(&self, scope: Scope) -> bool {
+        self.scopes().allows(scope)
+    }
+
+    /// The project this principal cannot leave.
+    pub fn project(&self) -> Option<&str> {
+        self.grant()?.project.as_deref()
+    }
+
+    /// The toolset this principal's calls are limited to.
+    pub fn toolset(&self) -> Option<&str> {
+        self.grant()?.toolset.as_deref()
+    }
+
+    /// The client app this principal is said to use.
+    pub fn client(&self) -> Option<&str> {
+        self.grant()?.client.as_deref()
+    }
+
+    /// From when on this principal is refused.
+    pub fn expires(&self) -> Option<Timestamp> {
+        self.grant()?.expires
+    }
+}
+
+impl PartialEq for Principal {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Principal {}
+
+impl Hash for Principal {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}
+
+impl From<&Token> for Principal {
+    fn from(token: &Token) -> Self {
+        let grant = Grant {
+            id: token.id.clone(),
+            kind: token.kind,
+            name: token.name.clone(),
+            client: token.client.clone(),
+            project: token.project.clone(),
+            toolset: token.toolset.clone(),
+            scopes: token.scopes,
+            expires: token.expires,
+        };
+        Self(Kind::Token(Arc::new(grant)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NewToken, mint};
+
+    #[test]
+    fn set_05_every_principal_has_a_stable_key() {
+        let token = mint(NewToken::new(TokenKind::Pat, "laptop"), Timestamp::from_unix(0))
+            .unwrap()
+            .token;
+
+        assert_eq!(Principal::from(&token).key(), token.id.as_str());
+        assert_eq!(Principal::anonymous().key(), "anonymous");
+        assert_eq!(Principal::local().key(), "local");
+        assert_eq!(Principal::stdio("ab12").key(), "stdio:ab12");
+    }
+
+    #[test]
+    fn only_the_control_socket_is_an_operator_without_a_token() {
+        assert!(Principal::local().allows(Scope::Admin));
+        for principal in [Principal::anonymous(), Principal::stdio("ab12")] {
+            assert!(principal.allows(Scope::Call) && !principal.allows(Scope::Admin));
+        }
+    }
+}

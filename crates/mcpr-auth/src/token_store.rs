@@ -1,0 +1,32 @@
+//! The question asked on every request.
+
+use tokio::sync::watch;
+
+use crate::{Denied, Principal, Timestamp};
+
+/// Knows which tokens are good, from memory: it is asked on every request.
+pub trait TokenStore: Send + Sync {
+    /// Finds the principal that a presented text stands for, and notes that it was used.
+    ///
+    /// # Errors
+    ///
+    /// The reason for the 401, with what its sender can do.
+    fn verify(&self, presented: &str, now: Timestamp) -> Result<Principal, Denied>;
+
+    /// Tells whether a principal that was let in earlier would be let in now.
+    ///
+    /// Whoever holds sessions or long streams asks after each [change](TokenStore::changes) and at
+    /// [`Principal::expires`], and ends those of a principal that is denied.
+    ///
+    /// # Errors
+    ///
+    /// The reason why it would not.
+    fn recheck(&self, principal: &Principal, now: Timestamp) -> Result<(), Denied>;
+
+    /// A number that changes with every change of the table: what was verified under the same
+    /// number is still true, unless it has expired.
+    fn generation(&self) -> u64;
+
+    /// Wakes its holder when the generation changes.
+    fn changes(&self) -> watch::Receiver<u64>;
+}

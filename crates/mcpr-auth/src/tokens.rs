@@ -1,0 +1,380 @@
+//! The table of tokens, in memory.
+
+use std::collections::{BTreeMap, HashMap};
+use std::mem;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use parking_lot::{Mutex, RwLock};
+use tokio::sync::watch;
+
+use crate::format::shown_prefix;
+use crate::{Denied, Presented, Principal, Timestamp, Token, TokenHash, TokenId, TokenStore, inspect};
+
+/// The tokens of one gateway.
+///
+/// Its owner fills it from the database, changes it after each change there, and writes
+/// [the last uses](Tokens::drain_used) back from time to time.
+#[derive(Debug, Default)]
+pub struct Tokens {
+    table: RwLock<Table>,
+    used: Mutex<BTreeMap<TokenId, Timestamp>>,
+    generation: watch::Sender<u64>,
+}
+
+/// Looked up by hash: how long that takes tells nothing about any token's text.
+#[derive(Debug, Default)]
+struct Table {
+    entries: HashMap<TokenHash, Entry>,
+    hashes: HashMap<TokenId, TokenHash>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: TokenId,
+    principal: Principal,
+    expires: Option<Timestamp>,
+    revoked: Option<Timestamp>,
+    /// Seconds since 1970 of the last use that was noted, 0 for none.
+    noted: AtomicI64,
+}
+
+impl Tokens {
+    /// Puts these tokens in place of all that were known.
+    pub fn replace(&self, tokens: impl IntoIterator<Item = (Token, TokenHash)>) {
+        let mut table = Table::default();
+        for (token, hash) in tokens {
+            table.insert(&token, hash);
+        }
+        self.table.write().turn_into(table);
+        self.changed();
+    }
+
+    /// Adds a token, or puts a changed record in place of the old one.
+    pub fn insert(&self, token: &Token, hash: TokenHash) {
+        self.table.write().insert(token, hash);
+        self.changed();
+    }
+
+    /// Refuses a token from now on; false if there is none with this id that was good.
+    pub fn revoke(&self, id: &TokenId, now: Timestamp) -> bool {
+        let revoked = self.table.write().revoke(id, now);
+        if revoked {
+            self.changed();
+        }
+        revoked
+    }
+
+    /// How many tokens are known, good or not.
+    pub fn len(&self) -> usize {
+        self.table.read().entries.len()
+    }
+
+    /// Whether no token is known.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes the uses noted since the last time, at most one a minute for each token.
+    pub fn drain_used(&self) -> Vec<(TokenId, Timestamp)> {
+        mem::take(&mut *self.used.lock()).into_iter().collect()
+    }
+
+    /// Announces a change that the table already shows: see [`Memo`](crate::Memo) for why in this order.
+    fn changed(&self) {
+        self.generation.send_modify(|generation| *generation += 1);
+    }
+}
+
+impl TokenStore for Tokens {
+    fn verify(&self, presented: &str, now: Timestamp) -> Result<Principal, Denied> {
+        match inspect(presented) {
+            Presented::NotAToken => return Err(Denied::NotAToken),
+            Presented::BadChecksum => {
+                return Err(Denied::BadChecksum {
+                    prefix: shown_prefix(presented),
+                });
+            }
+            Presented::WellFormed(_) => {}
+        }
+        let table = self.table.read();
+        let entry = table.entries.get(&TokenHash::of(presented));
+        let entry = entry.ok_or_else(|| Denied::Unknown {
+            prefix: shown_prefix(presented),
+        })?;
+        entry.check(now)?;
+        if entry.note(now) {
+            self.used.lock().insert(entry.id.clone(), now);
+        }
+        Ok(entry.principal.clone())
+    }
+
+    fn recheck(&self, principal: &Principal, now: Timestamp) -> Result<(), Denied> {
+        let Some(grant) = principal.grant() else {
+            return Ok(());
+        };
+        let table = self.table.read();
+        // A token that is gone from the table altogether was revoked as far as its holder can tell.
+        let entry = table.entry(&grant.id).ok_or_else(|| Denied::Revoked {
+            id: grant.id.clone(),
+            at: now,
+        })?;
+        entry.check(now)
+    }
+
+    fn generation(&self) -> u64 {
+        *self.generation.borrow()
+    }
+
+    fn changes(&self) -> watch::Receiver<u64> {
+        self.generation.subscribe()
+    }
+}
+
+impl Table {
+    fn insert(&mut self, token: &Token, hash: TokenHash) {
+        let entry = Entry::from(token);
+        if let Some(old) = self
+            .hashes
+            .insert(token.id.clone(), hash)
+            .and_then(|old| self.entries.remove(&old))
+        {
+            entry.keep_noted(&old);
+        }
+        self.entries.insert(hash, entry);
+    }
+
+    fn entry(&self, id: &TokenId) -> Option<&Entry> {
+        self.entries.get(self.hashes.get(id)?)
+    }
+
+    fn revoke(&mut self, id: &TokenId, now: Timestamp) -> bool {
+        let entry = self.hashes.get(id).and_then(|hash| self.entries.get_mut(hash));
+        let Some(entry) = entry.filter(|entry| entry.revoked.is_none()) else {
+            return false;
+        };
+        entry.revoked = Some(now);
+        true
+    }
+
+    fn turn_into(&mut self, new: Table) {
+        let old = mem::replace(self, new);
+        for (hash, entry) in &self.entries {
+            if let Some(old) = old.entries.get(hash) {
+                entry.keep_noted(old);
+            }
+        }
+    }
+}
+
+impl Entry {
+    /// How many seconds lie between two uses that are noted.
+    const NOTE_EVERY: u64 = 60;
+
+    fn check(&self, now: Timestamp) -> Result<(), Denied> {
+        if let Some(at) = self.revoked {
+            return Err(Denied::Revoked {
+                id: self.id.clone(),
+                at,
+            });
+        }
+        match self.expires {
+            Some(at) if at <= now => Err(Denied::Expired {
+                id: self.id.clone(),
+                at,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes a use; true if it is the first for a minute.
+    fn note(&self, now: Timestamp) -> bool {
+        let last = self.noted.load(Ordering::Relaxed);
+        // The difference has no sign, so that a clock set back does not silence a token for long.
+        let due = now.unix().abs_diff(last) >= Self::NOTE_EVERY;
+        due && self
+            .noted
+            .compare_exchange(last, now.unix(), Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    fn keep_noted(&self, old: &Entry) {
+        self.noted
+            .fetch_max(old.noted.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+}
+
+impl From<&Token> for Entry {
+    fn from(token: &Token) -> Self {
+        Self {
+            id: token.id.clone(),
+            principal: Principal::from(token),
+            expires: token.expires,
+            revoked: token.revoked,
+            noted: AtomicI64::new(token.last_used.map_or(0, Timestamp::unix)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{Minted, NewToken, Scope, TokenKind, mint};
+
+    fn at(seconds: u64) -> Timestamp {
+        Timestamp::from_unix(1_800_000_000).after(Duration::from_secs(seconds))
+    }
+
+    fn minted() -> Minted {
+        mint(NewToken::new(TokenKind::Pat, "laptop"), at(0)).unwrap()
+    }
+
+    fn holding(minted: &Minted) -> Tokens {
+        let tokens = Tokens::default();
+        tokens.insert(&minted.token, minted.hash);
+        tokens
+    }
+
+    fn reason(tokens: &Tokens, presented: &str, now: Timestamp) -> &'static str {
+        tokens
+            .verify(presented, now)
+            .map_or_else(|denied| denied.reason(), |_| "ok")
+    }
+
+    #[test]
+    fn http_03_a_known_token_stands_for_its_principal() {
+        let minted = minted();
+        let tokens = holding(&minted);
+
+        let principal = tokens.verify(minted.secret.reveal(), at(1)).unwrap();
+
+        assert_eq!(principal.key(), minted.token.id.as_str());
+        assert!(principal.allows(Scope::Call));
+    }
+
+    #[test]
+    fn http_03_every_other_text_is_denied_with_its_reason() {
+        let (known, other) = (minted(), minted());
+        let tokens = holding(&known);
+        let cut = &known.secret.reveal()[..46];
+
+        assert_eq!(reason(&tokens, "", at(1)), "not_a_token");
+        assert_eq!(reason(&tokens, "ghp_0123", at(1)), "not_a_token");
+        assert_eq!(reason(&tokens, cut, at(1)), "bad_checksum");
+        assert_eq!(reason(&tokens, other.secret.reveal(), at(1)), "unknown");
+    }
+
+    #[test]
+    fn sec_02_a_denial_shows_no_more_than_the_prefix() {
+        let (known, other) = (minted(), minted());
+        let secret = other.secret.reveal();
+
+        let denied = holding(&known).verify(secret, at(1)).unwrap_err();
+
+        assert_eq!(
+            denied,
+            Denied::Unknown {
+                prefix: other.token.prefix
+            }
+        );
+        assert!(!denied.to_string().contains(&secret[..13]));
+    }
+
+    #[test]
+    fn sec_02_an_expired_token_is_denied_from_its_second_on() {
+        let minted = minted();
+        let token = Token {
+            expires: Some(at(10)),
+            ..minted.token.clone()
+        };
+        let tokens = holding(&minted);
+        tokens.insert(&token, minted.hash);
+
+        assert_eq!(reason(&tokens, minted.secret.reveal(), at(9)), "ok");
+        assert_eq!(reason(&tokens, minted.secret.reveal(), at(10)), "expired");
+    }
+
+    #[tokio::test]
+    async fn sec_02_a_revoked_token_is_denied_and_whoever_holds_its_sessions_hears_of_it() {
+        let minted = minted();
+        let tokens = holding(&minted);
+        let principal = tokens.verify(minted.secret.reveal(), at(1)).unwrap();
+        let mut changes = tokens.changes();
+        assert_eq!(tokens.recheck(&principal, at(1)), Ok(()));
+
+        assert!(tokens.revoke(&minted.token.id, at(2)));
+
+        changes.changed().await.unwrap();
+        let revoked = Denied::Revoked {
+            id: minted.token.id.clone(),
+            at: at(2),
+        };
+        assert_eq!(tokens.recheck(&principal, at(3)), Err(revoked.clone()));
+        assert_eq!(tokens.verify(minted.secret.reveal(), at(3)), Err(revoked));
+        assert!(!tokens.revoke(&minted.token.id, at(4)), "it is revoked already");
+    }
+
+    #[test]
+    fn sec_02_a_token_that_vanished_is_denied_at_the_next_look() {
+        let minted = minted();
+        let tokens = holding(&minted);
+        let principal = tokens.verify(minted.secret.reveal(), at(1)).unwrap();
+
+        tokens.replace([]);
+
+        assert_eq!(tokens.recheck(&principal, at(2)).unwrap_err().reason(), "revoked");
+        assert_eq!(reason(&tokens, minted.secret.reveal(), at(2)), "unknown");
+        assert_eq!(tokens.recheck(&Principal::local(), at(2)), Ok(()));
+    }
+
+    #[test]
+    fn every_change_makes_a_new_generation() {
+        let minted = minted();
+        let tokens = Tokens::default();
+        let mut generations = vec![tokens.generation()];
+
+        tokens.insert(&minted.token, minted.hash);
+        generations.push(tokens.generation());
+        tokens.revoke(&minted.token.id, at(1));
+        generations.push(tokens.generation());
+        tokens.replace([]);
+        generations.push(tokens.generation());
+
+        assert!(generations.is_sorted_by(|a, b| a < b), "{generations:?}");
+    }
+
+    #[test]
+    fn http_03_the_last_use_is_noted_once_a_minute() {
+        let minted = minted();
+        let tokens = holding(&minted);
+        let use_at = |seconds| tokens.verify(minted.secret.reveal(), at(seconds)).unwrap();
+        let id = minted.token.id.clone();
+
+        use_at(100);
+        use_at(130);
+        assert_eq!(tokens.drain_used(), [(id.clone(), at(100))]);
+        use_at(159);
+        assert_eq!(tokens.drain_used(), []);
+        tokens.replace([(minted.token.clone(), minted.hash)]);
+        use_at(159);
+        assert_eq!(
+            tokens.drain_used(),
+            [],
+            "reading the database again forgets nothing"
+        );
+        use_at(160);
+        assert_eq!(tokens.drain_used(), [(id, at(160))]);
+    }
+
+    #[test]
+    fn http_03_a_denied_token_is_not_used() {
+        let minted = minted();
+        let tokens = holding(&minted);
+        tokens.revoke(&minted.token.id, at(1));
+
+        let _ = tokens.verify(minted.secret.reveal(), at(200));
+
+        assert_eq!(tokens.drain_used(), []);
+    }
+}

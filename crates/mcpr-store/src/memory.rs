@@ -1,0 +1,169 @@
+//! A store that forgets everything at the end.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use mcpr_auth::{Timestamp, Token, TokenHash, TokenId};
+use parking_lot::Mutex;
+
+use crate::select::choose;
+use crate::{Assignment, SavedListing, SealingKey, Store, StoreError, Verdict};
+
+/// A store in memory, for tests, for embedding, and for a gateway that shall leave nothing behind.
+#[derive(Debug)]
+pub struct Memory(Mutex<Option<Records>>);
+
+#[derive(Debug, Default)]
+struct Records {
+    tokens: Vec<(Token, TokenHash)>,
+    /// Exposed names by kind, server and origin.
+    assignments: BTreeMap<[String; 3], String>,
+    listings: BTreeMap<String, SavedListing>,
+    verdicts: BTreeMap<String, Verdict>,
+    sealing_key: Option<SealingKey>,
+}
+
+impl Memory {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self(Mutex::new(Some(Records::default())))
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Records) -> T) -> Result<T, StoreError> {
+        self.0.lock().as_mut().map(work).ok_or(StoreError::Closed)
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[async_trait]
+impl Store for Memory {
+    async fn insert_token(&self, token: Token, hash: TokenHash) -> Result<(), StoreError> {
+        self.with(|records| records.insert_token(token, hash))?
+    }
+
+    async fn tokens(&self) -> Result<Vec<(Token, TokenHash)>, StoreError> {
+        self.with(|records| records.tokens.clone())
+    }
+
+    async fn revoke_token(&self, which: &str, at: Timestamp) -> Result<Token, StoreError> {
+        self.with(|records| {
+            records.change_token(which, |token| {
+                token.revoked.get_or_insert(at);
+            })
+        })?
+    }
+
+    async fn expire_token(&self, which: &str, at: Timestamp) -> Result<Token, StoreError> {
+        self.with(|records| {
+            records.change_token(which, |token| {
+                token.expires = Some(token.expires.map_or(at, |end| end.min(at)));
+            })
+        })?
+    }
+
+    async fn touch_tokens(&self, used: Vec<(TokenId, Timestamp)>) -> Result<(), StoreError> {
+        self.with(|records| used.iter().for_each(|(id, at)| records.touch_token(id, *at)))
+    }
+
+    async fn assignments(&self) -> Result<Vec<Assignment>, StoreError> {
+        self.with(|records| records.assignments.iter().map(assignment).collect())
+    }
+
+    async fn put_assignments(&self, batch: Vec<Assignment>) -> Result<(), StoreError> {
+        let batch = batch
+            .into_iter()
+            .map(|a| ([a.kind, a.server, a.origin], a.exposed));
+        self.with(|records| records.assignments.extend(batch))
+    }
+
+    async fn listings(&self) -> Result<Vec<SavedListing>, StoreError> {
+        self.with(|records| records.listings.values().cloned().collect())
+    }
+
+    async fn put_listing(&self, listing: SavedListing) -> Result<(), StoreError> {
+        self.with(|records| records.listings.insert(listing.server.clone(), listing))
+            .map(drop)
+    }
+
+    async fn delete_listing(&self, server: &str) -> Result<(), StoreError> {
+        self.with(|records| records.listings.remove(server)).map(drop)
+    }
+
+    async fn verdicts(&self) -> Result<Vec<Verdict>, StoreError> {
+        self.with(|records| records.verdicts.values().cloned().collect())
+    }
+
+    async fn put_verdict(&self, verdict: Verdict) -> Result<(), StoreError> {
+        self.with(|records| records.verdicts.insert(verdict.key.clone(), verdict))
+            .map(drop)
+    }
+
+    async fn prune_verdicts(&self, time: Timestamp) -> Result<(), StoreError> {
+        self.with(|records| records.verdicts.retain(|_, verdict| verdict.at >= time))
+    }
+
+    async fn sealing_key(&self) -> Result<SealingKey, StoreError> {
+        self.with(Records::sealing_key)?
+    }
+
+    async fn changes_by_others(&self) -> Result<u64, StoreError> {
+        self.with(|_| 0)
+    }
+
+    async fn close(&self) {
+        *self.0.lock() = None;
+    }
+}
+
+impl Records {
+    fn insert_token(&mut self, token: Token, hash: TokenHash) -> Result<(), StoreError> {
+        if self
+            .tokens
+            .iter()
+            .any(|(known, known_hash)| known.id == token.id || *known_hash == hash)
+        {
+            return Err(StoreError::TokenExists(token.id));
+        }
+        self.tokens.push((token, hash));
+        self.tokens
+            .sort_by(|(a, _), (b, _)| (a.created, &a.id).cmp(&(b.created, &b.id)));
+        Ok(())
+    }
+
+    fn change_token(&mut self, which: &str, change: impl FnOnce(&mut Token)) -> Result<Token, StoreError> {
+        let tokens: Vec<Token> = self.tokens.iter().map(|(token, _)| token.clone()).collect();
+        let mut token = choose(&tokens, which)?.clone();
+        change(&mut token);
+        if let Some((stored, _)) = self.tokens.iter_mut().find(|(stored, _)| stored.id == token.id) {
+            stored.clone_from(&token);
+        }
+        Ok(token)
+    }
+
+    fn touch_token(&mut self, id: &TokenId, at: Timestamp) {
+        if let Some((token, _)) = self.tokens.iter_mut().find(|(token, _)| token.id == *id) {
+            token.last_used = token.last_used.max(Some(at));
+        }
+    }
+
+    fn sealing_key(&mut self) -> Result<SealingKey, StoreError> {
+        if self.sealing_key.is_none() {
+            self.sealing_key = Some(SealingKey::draw().map_err(StoreError::NoRandomness)?);
+        }
+        self.sealing_key.clone().ok_or(StoreError::Closed)
+    }
+}
+
+fn assignment(([kind, server, origin], exposed): (&[String; 3], &String)) -> Assignment {
+    Assignment {
+        kind: kind.clone(),
+        server: server.clone(),
+        origin: origin.clone(),
+        exposed: exposed.clone(),
+    }
+}

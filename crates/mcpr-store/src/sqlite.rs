@@ -1,0 +1,132 @@
+//! The store in a SQLite file.
+//!
+//! SQLite blocks, so one thread owns the connection and does everything in the order it was asked;
+//! callers wait for its answers without holding a thread of their own.
+
+mod fault;
+mod file;
+mod schema;
+mod tables;
+mod tokens;
+mod worker;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mcpr_auth::{Timestamp, Token, TokenHash, TokenId};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use self::fault::Fault;
+use self::worker::Worker;
+use crate::{Assignment, SavedListing, SealingKey, Store, StoreError, Verdict};
+
+/// Opens the database at `path`, and makes it first if it is not there.
+///
+/// The file gets mode 0600; folders that have to be made get 0700. Several processes may have the
+/// same file open.
+///
+/// # Errors
+///
+/// [`StoreError::Database`] if the file is damaged, not mcpr's, of a newer mcpr, or not writable.
+pub async fn open(path: impl AsRef<Path>) -> Result<Arc<dyn Store>, StoreError> {
+    let worker = Worker::start(path.as_ref().to_owned()).await?;
+    Ok(Arc::new(Sqlite(worker)))
+}
+
+#[derive(Debug)]
+struct Sqlite(Worker);
+
+#[async_trait]
+impl Store for Sqlite {
+    async fn insert_token(&self, token: Token, hash: TokenHash) -> Result<(), StoreError> {
+        self.0.run(move |db| tokens::insert(db, &token, hash)).await
+    }
+
+    async fn tokens(&self) -> Result<Vec<(Token, TokenHash)>, StoreError> {
+        self.0.run(|db| tokens::all(db)).await
+    }
+
+    async fn revoke_token(&self, which: &str, at: Timestamp) -> Result<Token, StoreError> {
+        let which = which.to_owned();
+        self.0.run(move |db| tokens::revoke(db, &which, at)).await
+    }
+
+    async fn expire_token(&self, which: &str, at: Timestamp) -> Result<Token, StoreError> {
+        let which = which.to_owned();
+        self.0.run(move |db| tokens::expire(db, &which, at)).await
+    }
+
+    async fn touch_tokens(&self, used: Vec<(TokenId, Timestamp)>) -> Result<(), StoreError> {
+        self.0.run(move |db| tokens::touch(db, &used)).await
+    }
+
+    async fn assignments(&self) -> Result<Vec<Assignment>, StoreError> {
+        self.0.run(|db| tables::assignments(db)).await
+    }
+
+    async fn put_assignments(&self, batch: Vec<Assignment>) -> Result<(), StoreError> {
+        self.0.run(move |db| tables::put_assignments(db, &batch)).await
+    }
+
+    async fn listings(&self) -> Result<Vec<SavedListing>, StoreError> {
+        self.0.run(|db| tables::listings(db)).await
+    }
+
+    async fn put_listing(&self, listing: SavedListing) -> Result<(), StoreError> {
+        self.0.run(move |db| tables::put_listing(db, &listing)).await
+    }
+
+    async fn delete_listing(&self, server: &str) -> Result<(), StoreError> {
+        let server = server.to_owned();
+        self.0.run(move |db| tables::delete_listing(db, &server)).await
+    }
+
+    async fn verdicts(&self) -> Result<Vec<Verdict>, StoreError> {
+        self.0.run(|db| tables::verdicts(db)).await
+    }
+
+    async fn put_verdict(&self, verdict: Verdict) -> Result<(), StoreError> {
+        self.0.run(move |db| tables::put_verdict(db, &verdict)).await
+    }
+
+    async fn prune_verdicts(&self, time: Timestamp) -> Result<(), StoreError> {
+        self.0.run(move |db| tables::prune_verdicts(db, time)).await
+    }
+
+    async fn sealing_key(&self) -> Result<SealingKey, StoreError> {
+        self.0.run(tables::sealing_key).await
+    }
+
+    async fn changes_by_others(&self) -> Result<u64, StoreError> {
+        self.0.run(|db| tables::changes_by_others(db)).await
+    }
+
+    async fn close(&self) {
+        self.0.close().await;
+    }
+}
+
+/// Makes a change as one transaction. It takes the write lock at once, so that it waits for other
+/// processes instead of failing halfway.
+fn change<T>(
+    db: &mut Connection,
+    work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let outcome = work(&tx)?;
+    tx.commit()?;
+    Ok(outcome)
+}
+
+/// Makes a change that also survives a power cut: a revoked token must not come back. Other changes
+/// can be made again and are not worth waiting for the disk.
+fn change_durably<T>(
+    db: &mut Connection,
+    work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    db.pragma_update(None, "synchronous", "FULL")?;
+    let outcome = change(db, work);
+    db.pragma_update(None, "synchronous", "NORMAL")?;
+    outcome
+}

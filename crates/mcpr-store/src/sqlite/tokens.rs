@@ -1,0 +1,116 @@
+//! The table of tokens.
+
+use std::error::Error;
+use std::str::FromStr;
+
+use mcpr_auth::{Timestamp, Token, TokenHash, TokenId};
+use rusqlite::types::Type;
+use rusqlite::{Connection, Row, Transaction, named_params};
+
+use super::fault::Fault;
+use super::{change, change_durably};
+use crate::StoreError;
+use crate::select::choose;
+
+pub(super) fn insert(db: &mut Connection, token: &Token, hash: TokenHash) -> Result<(), Fault> {
+    change_durably(db, |tx| match insert_row(tx, token, hash) {
+        Err(fault) if fault.is_duplicate() => Err(StoreError::TokenExists(token.id.clone()).into()),
+        outcome => outcome,
+    })
+}
+
+pub(super) fn all(db: &Connection) -> Result<Vec<(Token, TokenHash)>, Fault> {
+    let mut query = db.prepare_cached("SELECT * FROM tokens ORDER BY created, id")?;
+    let rows = query.query_map([], |row| {
+        Ok((token(row)?, TokenHash::from_bytes(row.get("hash")?)))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn revoke(db: &mut Connection, which: &str, at: Timestamp) -> Result<Token, Fault> {
+    const REVOKE: &str = "UPDATE tokens SET revoked = coalesce(revoked, :at) WHERE id = :id RETURNING *";
+    change_durably(db, |tx| update(tx, REVOKE, which, at))
+}
+
+pub(super) fn expire(db: &mut Connection, which: &str, at: Timestamp) -> Result<Token, Fault> {
+    const EXPIRE: &str =
+        "UPDATE tokens SET expires = min(coalesce(expires, :at), :at) WHERE id = :id RETURNING *";
+    change_durably(db, |tx| update(tx, EXPIRE, which, at))
+}
+
+pub(super) fn touch(db: &mut Connection, used: &[(TokenId, Timestamp)]) -> Result<(), Fault> {
+    const TOUCH: &str = "UPDATE tokens SET last_used = max(coalesce(last_used, 0), :at) WHERE id = :id";
+    change(db, |tx| {
+        let mut touch = tx.prepare_cached(TOUCH)?;
+        for (id, at) in used {
+            touch.execute(named_params! { ":id": id.as_str(), ":at": at.unix() })?;
+        }
+        Ok(())
+    })
+}
+
+fn update(tx: &Transaction<'_>, statement: &str, which: &str, at: Timestamp) -> Result<Token, Fault> {
+    let tokens: Vec<Token> = all(tx)?.into_iter().map(|(token, _)| token).collect();
+    let id = &choose(&tokens, which)?.id;
+    Ok(tx.query_row(
+        statement,
+        named_params! { ":id": id.as_str(), ":at": at.unix() },
+        token,
+    )?)
+}
+
+fn insert_row(tx: &Transaction<'_>, token: &Token, hash: TokenHash) -> Result<(), Fault> {
+    tx.execute(
+        "INSERT INTO tokens (id, hash, kind, name, prefix, client, project, toolset, scopes,
+                             created, expires, last_used, revoked)
+         VALUES (:id, :hash, :kind, :name, :prefix, :client, :project, :toolset, :scopes,
+                 :created, :expires, :last_used, :revoked)",
+        named_params! {
+            ":id": token.id.as_str(),
+            ":hash": hash.as_bytes(),
+            ":kind": token.kind.as_str(),
+            ":name": token.name,
+            ":prefix": token.prefix,
+            ":client": token.client,
+            ":project": token.project,
+            ":toolset": token.toolset,
+            ":scopes": token.scopes.to_string(),
+            ":created": token.created.unix(),
+            ":expires": token.expires.map(Timestamp::unix),
+            ":last_used": token.last_used.map(Timestamp::unix),
+            ":revoked": token.revoked.map(Timestamp::unix),
+        },
+    )?;
+    Ok(())
+}
+
+fn token(row: &Row<'_>) -> rusqlite::Result<Token> {
+    let time = |column: &str| -> rusqlite::Result<Option<Timestamp>> {
+        Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_unix))
+    };
+    Ok(Token {
+        id: parsed(row, "id")?,
+        kind: parsed(row, "kind")?,
+        name: row.get("name")?,
+        prefix: row.get("prefix")?,
+        client: row.get("client")?,
+        project: row.get("project")?,
+        toolset: row.get("toolset")?,
+        scopes: parsed(row, "scopes")?,
+        created: Timestamp::from_unix(row.get("created")?),
+        expires: time("expires")?,
+        last_used: time("last_used")?,
+        revoked: time("revoked")?,
+    })
+}
+
+fn parsed<T>(row: &Row<'_>, column: &str) -> rusqlite::Result<T>
+where
+    T: FromStr<Err: Error + Send + Sync + 'static>,
+{
+    let unreadable = |error: T::Err| {
+        let index = row.as_ref().column_index(column).unwrap_or_default();
+        rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error))
+    };
+    row.get::<_, String>(column)?.parse().map_err(unreadable)
+}

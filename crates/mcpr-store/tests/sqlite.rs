@@ -1,0 +1,263 @@
+//! What only a file can do: stay, be shared, be hidden, and be broken.
+#![cfg(feature = "sqlite")]
+#![expect(clippy::unwrap_used, reason = "a story ends at its first surprise")]
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mcpr_auth::{Minted, NewToken, Timestamp, TokenKind, mint};
+use mcpr_store::{DatabaseFault, SavedListing, Store, StoreError, open};
+use tempfile::TempDir;
+
+const NOW: i64 = 1_800_000_000;
+
+fn now() -> Timestamp {
+    Timestamp::from_unix(NOW)
+}
+
+fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state").join("mcpr.db");
+    (folder, path)
+}
+
+fn minted(name: &str) -> Minted {
+    mint(NewToken::new(TokenKind::Pat, name), now()).unwrap()
+}
+
+async fn add(store: &dyn Store, name: &str) {
+    let Minted { token, hash, .. } = minted(name);
+    store.insert_token(token, hash).await.unwrap();
+}
+
+fn listing(body: Vec<u8>) -> SavedListing {
+    SavedListing {
+        server: "git".into(),
+        format: 1,
+        at: now(),
+        body,
+    }
+}
+
+/// Runs statements on the file behind mcpr's back.
+fn meddle(path: &Path, statements: &str) {
+    rusqlite::Connection::open(path)
+        .unwrap()
+        .execute_batch(statements)
+        .unwrap();
+}
+
+async fn fault_of(path: &Path) -> (DatabaseFault, String) {
+    match open(path).await {
+        Err(StoreError::Database(error)) => (error.fault(), error.to_string()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn sec_02_tokens_and_keys_outlive_the_process() {
+    let (_folder, path) = place();
+    let Minted { token, hash, .. } = minted("laptop");
+    let store = open(&path).await.unwrap();
+    store.insert_token(token.clone(), hash).await.unwrap();
+    store.put_listing(listing(b"[]".to_vec())).await.unwrap();
+    let key = store.sealing_key().await.unwrap();
+    store.close().await;
+
+    let store = open(&path).await.unwrap();
+
+    assert_eq!(store.tokens().await.unwrap(), [(token, hash)]);
+    assert_eq!(store.listings().await.unwrap(), [listing(b"[]".to_vec())]);
+    assert_eq!(store.sealing_key().await.unwrap(), key);
+}
+
+#[tokio::test]
+async fn sec_02_the_secret_itself_is_nowhere_in_the_file() {
+    let (folder, path) = place();
+    let Minted { token, secret, hash } = minted("laptop");
+    let store = open(&path).await.unwrap();
+    store.insert_token(token, hash).await.unwrap();
+
+    let letters = &secret.reveal().as_bytes()[12..];
+    for file in fs::read_dir(folder.path().join("state")).unwrap() {
+        let bytes = fs::read(file.unwrap().path()).unwrap();
+        assert!(!bytes.windows(letters.len()).any(|window| window == letters));
+    }
+}
+
+#[tokio::test]
+async fn what_was_asked_for_is_done_though_nobody_waits_for_it() {
+    let (_folder, path) = place();
+    let store = open(&path).await.unwrap();
+    let added = add(&*store, "laptop");
+    {
+        let mut added = std::pin::pin!(added);
+        let mut polled_once = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(added.as_mut().poll(&mut polled_once).is_pending());
+    }
+    store.close().await;
+
+    assert_eq!(open(&path).await.unwrap().tokens().await.unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_processes_may_use_the_file_at_once() {
+    let (_folder, path) = place();
+    let stores = [open(&path).await.unwrap(), open(&path).await.unwrap()];
+    let writers = stores.clone().map(|store| {
+        tokio::spawn(async move {
+            for number in 0..50 {
+                add(&*store, &format!("token {number}")).await;
+            }
+        })
+    });
+    for writer in writers {
+        writer.await.unwrap();
+    }
+
+    let [one, other] = stores;
+    let tokens = one.tokens().await.unwrap();
+    assert_eq!(tokens.len(), 100);
+    assert_eq!(other.tokens().await.unwrap(), tokens);
+    assert_eq!(
+        one.sealing_key().await.unwrap(),
+        other.sealing_key().await.unwrap()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_processes_may_make_the_file_at_once() {
+    let (_folder, path) = place();
+    let openings: Vec<_> = (0..8).map(|_| tokio::spawn(open(path.clone()))).collect();
+
+    let mut keys = Vec::new();
+    for opening in openings {
+        let store: Arc<dyn Store> = opening.await.unwrap().unwrap();
+        keys.push(store.sealing_key().await.unwrap());
+    }
+
+    assert!(keys.iter().all(|key| *key == keys[0]));
+}
+
+#[tokio::test]
+async fn sec_02_a_running_gateway_notices_a_token_revoked_by_another_process() {
+    let (_folder, path) = place();
+    let [gateway, command] = [open(&path).await.unwrap(), open(&path).await.unwrap()];
+    add(&*gateway, "laptop").await;
+    let before = gateway.changes_by_others().await.unwrap();
+
+    command.revoke_token("laptop", now()).await.unwrap();
+
+    assert_ne!(gateway.changes_by_others().await.unwrap(), before);
+    assert_eq!(gateway.tokens().await.unwrap()[0].0.revoked, Some(now()));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_file_is_for_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let (_folder, path) = place();
+    let store = open(&path).await.unwrap();
+    add(&*store, "laptop").await;
+
+    assert_eq!(mode(path.parent().unwrap()), 0o700);
+    for file in fs::read_dir(path.parent().unwrap()).unwrap() {
+        let file = file.unwrap().path();
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+
+    store.close().await;
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
+    let _store = open(&path).await.unwrap();
+    assert_eq!(mode(&path), 0o600, "an older file is hidden again");
+}
+
+#[tokio::test]
+async fn a_file_of_a_newer_mcpr_is_refused_and_left_as_it_was() {
+    let (_folder, path) = place();
+    open(&path).await.unwrap().close().await;
+    meddle(&path, "PRAGMA user_version = 99");
+    let before = fs::read(&path).unwrap();
+
+    let (fault, said) = fault_of(&path).await;
+
+    assert_eq!(fault, DatabaseFault::Newer { found: 99, known: 1 });
+    assert!(
+        said.contains("written by a newer mcpr (its schema is 99, this mcpr knows 1)"),
+        "{said}"
+    );
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[tokio::test]
+async fn a_database_of_another_program_is_refused_and_left_as_it_was() {
+    let (_folder, path) = place();
+    fs::create_dir(path.parent().unwrap()).unwrap();
+    meddle(&path, "CREATE TABLE bookmarks (url TEXT)");
+    let before = fs::read(&path).unwrap();
+
+    assert_eq!(fault_of(&path).await.0, DatabaseFault::Foreign);
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_named_with_the_way_out() {
+    let (_folder, path) = place();
+    fs::create_dir(path.parent().unwrap()).unwrap();
+    fs::write(&path, "this is a diary, not a database, ".repeat(100)).unwrap();
+
+    let (fault, said) = fault_of(&path).await;
+
+    assert_eq!(fault, DatabaseFault::Damaged);
+    assert!(
+        said.starts_with(&format!("the database `{}` is damaged", path.display())),
+        "{said}"
+    );
+    assert!(
+        said.contains("move the file and the -wal and -shm beside it away"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn a_page_that_was_overwritten_is_noticed_when_it_is_read() {
+    let (_folder, path) = place();
+    let store = open(&path).await.unwrap();
+    store.put_listing(listing(vec![b'x'; 100_000])).await.unwrap();
+    add(&*store, "laptop").await;
+    store.close().await;
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[4096..].fill(0xaa);
+    fs::write(&path, bytes).unwrap();
+
+    let error = open(&path).await.unwrap().listings().await.unwrap_err();
+
+    assert!(matches!(&error, StoreError::Database(error) if error.fault() == DatabaseFault::Damaged));
+    assert!(error.source().is_some());
+}
+
+#[tokio::test]
+async fn a_row_that_no_mcpr_wrote_is_noticed() {
+    let (_folder, path) = place();
+    let store = open(&path).await.unwrap();
+    add(&*store, "laptop").await;
+    meddle(&path, "UPDATE tokens SET scopes = 'everything'");
+
+    let error = store.tokens().await.unwrap_err();
+
+    assert!(matches!(error, StoreError::Database(error) if error.fault() == DatabaseFault::Damaged));
+}
+
+#[tokio::test]
+async fn a_path_that_cannot_be_written_is_named() {
+    let (folder, path) = place();
+    fs::write(folder.path().join("state"), "a file where the folder should be").unwrap();
+
+    let (fault, said) = fault_of(&path).await;
+
+    assert_eq!(fault, DatabaseFault::Unwritable);
+    assert!(said.contains(&path.display().to_string()), "{said}");
+}

@@ -1,0 +1,112 @@
+//! Writes text so that it stays one value on one line.
+
+use std::io::Write;
+
+/// Appends `text` as a JSON string, quotes included.
+pub(crate) fn json(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    let bytes = text.as_bytes();
+    let mut copied = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        if byte < 0x20 || byte == b'"' || byte == b'\\' {
+            out.extend_from_slice(&bytes[copied..at]);
+            json_byte(out, byte);
+            copied = at + 1;
+        }
+    }
+    out.extend_from_slice(&bytes[copied..]);
+    out.push(b'"');
+}
+
+/// Appends `text` as the value of a `key=value`: bare where that is clear, else in quotes.
+pub(crate) fn value(out: &mut Vec<u8>, text: &str) {
+    let clear = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'=';
+    if !text.is_empty() && text.bytes().all(clear) {
+        out.extend_from_slice(text.as_bytes());
+    } else {
+        out.push(b'"');
+        text.chars().for_each(|c| quoted_char(out, c));
+        out.push(b'"');
+    }
+}
+
+/// Appends `text` as it is, but for characters that move the cursor or end the line.
+///
+/// Text from a server must not be able to forge a second line or to command a terminal.
+pub(crate) fn prose(out: &mut Vec<u8>, text: &str) {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        out.extend_from_slice(text.as_bytes());
+    } else {
+        text.chars().for_each(|c| tame_char(out, c));
+    }
+}
+
+fn json_byte(out: &mut Vec<u8>, byte: u8) {
+    match byte {
+        b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+        b'\n' => out.extend_from_slice(b"\\n"),
+        b'\r' => out.extend_from_slice(b"\\r"),
+        b'\t' => out.extend_from_slice(b"\\t"),
+        _ => put(out, format_args!("\\u{byte:04x}")),
+    }
+}
+
+fn quoted_char(out: &mut Vec<u8>, c: char) {
+    if matches!(c, '"' | '\\') {
+        out.push(b'\\');
+    }
+    tame_char(out, c);
+}
+
+fn tame_char(out: &mut Vec<u8>, c: char) {
+    // The line separators and the marks that turn the direction of writing are not control characters.
+    if c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+        put(out, format_args!("{}", c.escape_default()));
+    } else {
+        out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+}
+
+/// Appends formatted text.
+pub(crate) fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    // Writing into a vector does not fail; a `Display` that does leaves what it had written.
+    let _ = out.write_fmt(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(write: fn(&mut Vec<u8>, &str), text: &str) -> String {
+        let mut out = Vec::new();
+        write(&mut out, text);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn json_reads_back_whatever_it_holds() {
+        let text: String = (0..0x200)
+            .filter_map(char::from_u32)
+            .chain("é\u{2028}🖥".chars())
+            .collect();
+
+        let back: String = serde_json::from_str(&written(json, &text)).unwrap();
+
+        assert_eq!(back, text);
+    }
+
+    #[test]
+    fn a_value_is_quoted_where_it_could_be_misread() {
+        let values = ["git", "", "a b", "a=b", "say \"hi\"", "ü"].map(|text| written(value, text));
+        assert_eq!(
+            values,
+            ["git", "\"\"", "\"a b\"", "\"a=b\"", "\"say \\\"hi\\\"\"", "\"ü\""]
+        );
+    }
+
+    #[test]
+    fn prose_can_neither_forge_a_line_nor_command_a_terminal() {
+        let told = written(prose, "café\n2025 ERROR\r\u{1b}[2J\u{9b}1m\u{202e}");
+        assert_eq!(told, "café\\n2025 ERROR\\r\\u{1b}[2J\\u{9b}1m\\u{202e}");
+    }
+}

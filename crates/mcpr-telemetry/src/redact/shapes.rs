@@ -1,0 +1,236 @@
+//! Takes out what looks like a credential, whoever it belongs to.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::MARK;
+use super::pairs::Pairs;
+
+/// So many characters after `mcpr_pat_` name a token in lists and error texts; they are no secret.
+const PUBLIC_BEGINNING: usize = 4;
+/// What follows `Bearer ` in prose and in challenges.
+const NOT_CREDENTIALS: [&str; 11] = [
+    "token",
+    "tokens",
+    "tokens.",
+    "token.",
+    "auth",
+    "authentication",
+    "authorization",
+    "credentials",
+    "scheme",
+    "header",
+    "realm=",
+];
+const TOKEN_PREFIXES: [&str; 3] = ["mcpr_pat_", "mcpr_adm_", "mcpr_svc_"];
+const WEB_SCHEMES: [&str; 4] = ["http", "https", "ws", "wss"];
+
+static BEGINS: Pairs = begins();
+
+/// One walk over a text.
+struct Walk<'t> {
+    text: &'t str,
+    /// Where the web address ends in which the walk is, or was.
+    url_end: usize,
+}
+
+/// The text with a mark in the place of every credential.
+pub(super) fn scrub(text: &str) -> Cow<'_, str> {
+    let mut walk = Walk { text, url_end: 0 };
+    let mut told = String::new();
+    let (mut copied, mut from) = (0, 0);
+    while let Some(at) = BEGINS.find(text.as_bytes(), from) {
+        match walk.credential_at(at) {
+            Some(found) => {
+                told.push_str(&text[copied..found.start]);
+                told.push_str(MARK);
+                (copied, from) = (found.end, found.end);
+            }
+            None => from = at + 1,
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    told.push_str(&text[copied..]);
+    Cow::Owned(told)
+}
+
+impl Walk<'_> {
+    /// The range to take out because of what begins at `at`.
+    fn credential_at(&mut self, at: usize) -> Option<Range<usize>> {
+        let found = match self.text.as_bytes()[at] {
+            b'm' => token(&self.text[at..]),
+            b'b' | b'B' => bearer(&self.text[at..]),
+            b'a' | b'A' => authorization(&self.text[at..]),
+            b':' => self.enter_url(at),
+            _ => self.query(at),
+        };
+        found
+            .filter(|found| !found.is_empty())
+            .map(|found| at + found.start..at + found.end)
+    }
+
+    /// At a `://`: remembers how far the address goes; the user in it is taken out.
+    fn enter_url(&mut self, at: usize) -> Option<Range<usize>> {
+        let scheme = self.text[..at]
+            .rsplit(|c: char| !c.is_ascii_alphabetic())
+            .next()?;
+        let rest = self.text[at..].strip_prefix("://")?;
+        if !WEB_SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme)) {
+            return None;
+        }
+        let url = &rest[..end_of_url(rest)];
+        self.url_end = at + "://".len() + url.len();
+        let host = &url[..url.find(['/', '?', '#']).unwrap_or(url.len())];
+        let user = &host[..host.rfind('@')?];
+        (user != MARK).then(|| "://".len().."://".len() + user.len())
+    }
+
+    /// At a `?` or `#`: the rest of the address goes, if this is one.
+    fn query(&self, at: usize) -> Option<Range<usize>> {
+        let query = self.text.get(at + 1..self.url_end)?;
+        (query != MARK).then(|| 1..1 + query.len())
+    }
+}
+
+fn token(text: &str) -> Option<Range<usize>> {
+    let prefix = TOKEN_PREFIXES.iter().find(|prefix| text.starts_with(**prefix))?;
+    let body = text[prefix.len()..]
+        .bytes()
+        .take_while(u8::is_ascii_alphanumeric)
+        .count();
+    (body > PUBLIC_BEGINNING).then_some(0..prefix.len() + body)
+}
+
+fn bearer(text: &str) -> Option<Range<usize>> {
+    let rest = after_word(text, "bearer")?;
+    let credentials = rest.trim_start_matches([' ', '\t']);
+    let start = text.len() - credentials.len();
+    let length = credentials.bytes().take_while(|byte| is_token68(*byte)).count();
+    let told = NOT_CREDENTIALS.contains(&&credentials[..length]);
+    (credentials.len() < rest.len() && !told).then_some(start..start + length)
+}
+
+/// The value of the header, as HTTP, JSON or a debug print writes it.
+fn authorization(text: &str) -> Option<Range<usize>> {
+    let rest = after_word(text, "authorization")?;
+    let rest = rest
+        .trim_start_matches(['\\', '"', '\'', ' '])
+        .strip_prefix([':', '='])?;
+    let value = rest.trim_start_matches([' ', '\t', '\\']);
+    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
+    let value = quote.map_or(value, |quote| value.trim_start_matches(quote));
+    let end = value.find(|c| quote.map_or(matches!(c, '\n' | '\r'), |quote| c == quote));
+    let value = value[..end.unwrap_or(value.len())].trim_end_matches('\\');
+    let start = value.as_ptr() as usize - text.as_ptr() as usize;
+    (value != MARK).then(|| start..start + value.len())
+}
+
+/// What follows the word, in whatever case it is written.
+fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    let (head, rest) = text.split_at_checked(word.len())?;
+    head.eq_ignore_ascii_case(word).then_some(rest)
+}
+
+fn end_of_url(text: &str) -> usize {
+    let closes = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '<' | '>' | '`');
+    text.find(closes).unwrap_or(text.len())
+}
+
+/// The characters of credentials after a scheme, RFC 9110 section 11.2.
+fn is_token68(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=')
+}
+
+const fn begins() -> Pairs {
+    let mut pairs = Pairs::none();
+    pairs.insert(*b"mc");
+    pairs.insert(*b"be");
+    pairs.insert(*b"Be");
+    pairs.insert(*b"bE");
+    pairs.insert(*b"BE");
+    pairs.insert(*b"au");
+    pairs.insert(*b"Au");
+    pairs.insert(*b"aU");
+    pairs.insert(*b"AU");
+    pairs.insert(*b":/");
+    let mut next = 0;
+    while next < 256 {
+        pairs.insert([b'?', next as u8]);
+        pairs.insert([b'#', next as u8]);
+        next += 1;
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b26_tokens_of_mcpr_are_taken_out_but_not_their_public_beginning() {
+        let text = "mcpr_pat_x7Qa0TnZZ, mcpr_adm_11111), mcpr_svc_22222; it starts with mcpr_pat_x7Qa";
+        assert_eq!(
+            scrub(text),
+            "[redacted], [redacted]), [redacted]; it starts with mcpr_pat_x7Qa"
+        );
+    }
+
+    #[test]
+    fn b26_the_authorization_header_is_taken_out_in_every_dress() {
+        let told = [
+            "Authorization: Bearer S3CRET4\r\nAccept: */*",
+            r#"{"authorization": "Basic S3CRET4==", "accept": "*/*"}"#,
+            r#""{\"Authorization\":\"Digest u=\"}"#,
+            "proxy-authorization=token S3CRET4",
+        ]
+        .map(scrub);
+        let expected = [
+            "Authorization: [redacted]\r\nAccept: */*",
+            r#"{"authorization": "[redacted]", "accept": "*/*"}"#,
+            r#""{\"Authorization\":\"[redacted]\"}"#,
+            "proxy-authorization=[redacted]",
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn b26_bearer_credentials_are_taken_out_and_prose_stays() {
+        let told = [
+            "got BEARER  S3.CRET-4=, no",
+            "no bearer token",
+            "Bearer realm=\"mcpr\"",
+        ]
+        .map(scrub);
+        assert_eq!(
+            told,
+            [
+                "got BEARER  [redacted], no",
+                "no bearer token",
+                "Bearer realm=\"mcpr\""
+            ]
+        );
+    }
+
+    #[test]
+    fn b26_queries_and_users_of_web_addresses_are_taken_out() {
+        let told = [
+            "GET https://h/p?key=S3CRET3 failed? yes",
+            "HTTPS://me:S3CRET3@h/p#S3CRET3\"",
+            "kb://a?b=c and http://h/p? and what?no",
+        ]
+        .map(scrub);
+        let expected = [
+            "GET https://h/p?[redacted] failed? yes",
+            "HTTPS://[redacted]@h/p#[redacted]\"",
+            "kb://a?b=c and http://h/p? and what?no",
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn clean_text_is_not_copied() {
+        assert!(matches!(scrub("maybe authored by mcpr: a://b"), Cow::Borrowed(_)));
+    }
+}
