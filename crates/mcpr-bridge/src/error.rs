@@ -1,7 +1,7 @@
 //! What a client gets to see of a server's error.
 
-use mcpr_protocol::{Edit, Era, Method, Object, RawJson, Rope, code};
-use serde_json::json;
+use mcpr_protocol::{Edit, Era, ErrorObject, Method, Object, RawJson, Rope, code};
+use serde::Serialize;
 
 use crate::block::{text, with_uri};
 use crate::{Expose, Passage};
@@ -36,6 +36,15 @@ struct Seen<'a> {
     code: i64,
     passage: &'a Passage<'a>,
     expose: Expose<'a>,
+}
+
+/// What the server said, where the client's era has no such error.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Upstream {
+    upstream_code: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upstream_data: Option<RawJson>,
 }
 
 impl Seen<'_> {
@@ -100,8 +109,8 @@ impl Seen<'_> {
 
     /// A code that means nothing to the client, or that was about mcpr's own hop.
     fn internal(&self) -> Rope {
-        let data = json!({ "upstreamCode": self.code, "upstreamData": self.object.get("data") });
-        RawJson::render(&json!({ "code": code::INTERNAL, "message": self.message(), "data": data })).into()
+        let data = Upstream { upstream_code: self.code, upstream_data: self.object.get("data") };
+        ErrorObject::new(code::INTERNAL, self.message()).with(&data).render().into()
     }
 
     fn as_tool_error(&self) -> Rope {

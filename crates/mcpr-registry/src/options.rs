@@ -5,9 +5,9 @@
 pub struct Naming {
     /// Which names get the prefix of their server.
     pub prefix: PrefixPolicy,
-    /// What stands between prefix and name.
+    /// What stands between prefix and name; characters that clients refuse in names become underscores.
     pub separator: String,
-    /// The longest exposed name, in characters.
+    /// The longest exposed name, in characters; 8 is the least that is used.
     pub max_length: usize,
     /// What becomes of hyphens.
     pub hyphens: Hyphens,
@@ -24,7 +24,8 @@ pub enum PrefixPolicy {
     Always,
     /// Every member of a conflict.
     Conflict,
-    /// None; the later server in the order of the configuration overrides the earlier.
+    /// None; the later server in the order of the configuration overrides the earlier. Names that
+    /// are legal in MCP then stay as they are, dots and all.
     Never,
 }
 
@@ -49,7 +50,8 @@ pub enum UriPolicy {
 /// What one server says about its own names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ServerNaming {
-    /// The text of the prefix; empty for none. By default the server's name.
+    /// The text of the prefix, where [`PrefixPolicy`] wants one; empty for none. By default the
+    /// server's name.
     pub prefix: Option<String>,
     /// Whether names stay untouched (`naming.style: "raw"`): no prefix unless one is set, no flattening.
     pub raw: bool,

@@ -28,7 +28,11 @@ impl FromStr for ServerName {
     fn from_str(text: &str) -> Result<Self, InvalidName> {
         let printable = |c: char| !c.is_control() && c != '/';
         let fits = (1..=64).contains(&text.chars().count()) && text.chars().all(printable);
-        if fits { Ok(Self(text.into())) } else { Err(InvalidName(text.to_owned())) }
+        if fits {
+            Ok(Self(text.into()))
+        } else {
+            Err(InvalidName(text.to_owned()))
+        }
     }
 }
 
@@ -54,5 +58,33 @@ impl<'de> serde::Deserialize<'de> for ServerName {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cfg_04_a_name_is_1_to_64_printable_characters_without_a_slash() {
+        let longest = "é".repeat(64);
+        for name in ["git", "my server", "a.b", "{x}", longest.as_str()] {
+            assert_eq!(name.parse::<ServerName>().unwrap().as_str(), name);
+        }
+        for name in ["", "a/b", "a\nb", &"x".repeat(65)] {
+            assert_eq!(name.parse::<ServerName>(), Err(InvalidName(name.to_owned())));
+        }
+    }
+
+    #[test]
+    fn a_name_is_read_from_json_through_the_same_door() {
+        assert_eq!(
+            serde_json::from_str::<ServerName>("\"git\"").unwrap().as_str(),
+            "git"
+        );
+        let error = serde_json::from_str::<ServerName>("\"a/b\"")
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with("`a/b` cannot name a server"), "{error}");
     }
 }

@@ -1,5 +1,26 @@
 //! Keeps servers alive, introduced and listed.
+//!
+//! Each server has one task of its own, its [`keeper`]: it dials, finds out the era, introduces
+//! mcpr, reads the lists, hears what changes, and starts again after a loss. Everybody else sees
+//! the server through an [`Upstream`]: a [`Status`] to read or to wait on, and a [`Replica`] to
+//! send requests to.
 
+mod ask;
+mod dial;
+mod era;
+mod introduce;
+mod keeper;
+mod list;
+mod listen;
+mod pool;
+mod replica;
 mod spec;
+mod status;
 
+pub use dial::{Dial, Dialled, Signs, Wire};
+pub use era::{Memory, NoMemory, Verdict};
+pub use introduce::CLIENT_NAME;
+pub use pool::{Pool, PoolOptions};
+pub use replica::{InFlight, Replica};
 pub use spec::{Backoff, HttpSpec, ProtocolChoice, Queue, Reach, SecretText, SseChoice, StdioSpec, Timeouts, UpstreamSpec};
+pub use status::{Notices, Phase, Status, Upstream};

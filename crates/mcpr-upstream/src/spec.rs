@@ -36,8 +36,8 @@ pub enum Reach {
     Http(HttpSpec),
 }
 
-/// A server that runs as a child process.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A server that runs as a child process. Its `Debug` leaves the arguments out: they may hold secrets.
+#[derive(Clone, PartialEq, Eq)]
 pub struct StdioSpec {
     /// The program: a name that is looked for in `PATH`, or a path.
     pub command: String,
@@ -134,6 +134,12 @@ impl SecretText {
 impl fmt::Debug for SecretText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SecretText(..)")
+    }
+}
+
+impl fmt::Debug for StdioSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StdioSpec").field("command", &self.command).field("cwd", &self.cwd).finish_non_exhaustive()
     }
 }
 

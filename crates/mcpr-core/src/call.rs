@@ -1,0 +1,191 @@
+//! Requests that go to a server: whose they are, and what the server gets to see.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+use mcpr_bridge::{Hop, Passage};
+use mcpr_protocol::{Edit, Id, Method, Object, RawJson, Rope};
+use mcpr_registry::{ParamHeader, Route, ServerName, UriError};
+use mcpr_router::Lease;
+use mcpr_transport::Outgoing;
+use tokio::time::Instant;
+
+use crate::client::Context;
+use crate::fault::Fault;
+use crate::gateway::Gateway;
+use crate::snapshot::Snapshot;
+
+/// One request for a server, with all that stays the same until its end.
+pub(crate) struct Call {
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) context: Context,
+    /// mcpr's own number of it, for the log and for errors.
+    pub(crate) number: u64,
+    pub(crate) id: Id,
+    pub(crate) method: Method,
+    pub(crate) params: Option<Object>,
+    /// The client's progress token.
+    pub(crate) progress: Option<RawJson>,
+    pub(crate) target: Target,
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) began: Instant,
+}
+
+/// What a request is about.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// The server that has it.
+    pub(crate) server: ServerName,
+    /// What the server calls it.
+    pub(crate) origin: Box<str>,
+    /// The member of `params` that names it there, with its value.
+    change: (&'static str, RawJson),
+    /// What the log calls it: a tool by its origin name.
+    pub(crate) tool: Option<Box<str>>,
+    /// The URI as the client wrote it, for a read.
+    asked: Option<String>,
+    param_headers: Vec<ParamHeader>,
+}
+
+impl Target {
+    /// Finds out whose a request is.
+    ///
+    /// # Errors
+    ///
+    /// When nobody has it, or the parameters do not say what.
+    pub(crate) fn resolve(snapshot: &Snapshot, method: &Method, params: Option<&Object>) -> Result<Self, Fault> {
+        let none = || Fault::InvalidParams(format!("`{method}` needs `params`"));
+        let params = params.ok_or_else(none)?;
+        match method {
+            Method::ToolsCall => Self::tool(snapshot, params),
+            Method::PromptsGet => Self::prompt(snapshot, &name(params, "name")?),
+            Method::ResourcesRead => Self::resource(snapshot, &name(params, "uri")?),
+            Method::Complete => Self::reference(snapshot, params),
+            other => Err(Fault::MethodNotFound(other.to_string())),
+        }
+    }
+
+    fn tool(snapshot: &Snapshot, params: &Object) -> Result<Self, Fault> {
+        let name = name(params, "name")?;
+        if params.get("arguments").is_some_and(|arguments| !arguments.is_object() && !arguments.is_null()) {
+            return Err(Fault::InvalidParams("`arguments` must be an object".into()));
+        }
+        let tool = snapshot.known.tool(&name).ok_or(Fault::UnknownTool(name))?;
+        Ok(Self {
+            tool: Some(tool.origin.name.as_ref().into()),
+            param_headers: tool.param_headers.clone(),
+            ..Self::named(tool.origin.server.clone(), "name", &tool.origin.name)
+        })
+    }
+
+    fn prompt(snapshot: &Snapshot, name: &str) -> Result<Self, Fault> {
+        let prompt = snapshot.known.prompt(name).ok_or_else(|| Fault::UnknownPrompt(name.to_owned()))?;
+        Ok(Self::named(prompt.origin.server.clone(), "name", &prompt.origin.name))
+    }
+
+    fn resource(snapshot: &Snapshot, uri: &str) -> Result<Self, Fault> {
+        let route = route(snapshot, uri)?;
+        Ok(Self { asked: Some(uri.to_owned()), ..Self::named(route.server, "uri", &route.uri) })
+    }
+
+    /// The `ref` of a completion: a prompt or a resource template.
+    fn reference(snapshot: &Snapshot, params: &Object) -> Result<Self, Fault> {
+        let wrong = || Fault::InvalidParams("`ref` must name a prompt or a resource".into());
+        let reference = params.object("ref").ok_or_else(wrong)?;
+        let kind = reference.text("type").ok_or_else(wrong)?;
+        let (target, member) = match kind.as_str() {
+            "ref/prompt" => (Self::prompt(snapshot, &name(&reference, "name")?)?, "name"),
+            "ref/resource" => (Self::resource(snapshot, &name(&reference, "uri")?)?, "uri"),
+            _ => return Err(wrong()),
+        };
+        let changed = Edit::new(&reference).set(member, RawJson::string(&target.origin)).finish();
+        Ok(Self { change: ("ref", RawJson::trusted(changed.into_bytes())), ..target })
+    }
+
+    fn named(server: ServerName, member: &'static str, origin: &str) -> Self {
+        Self {
+            server,
+            origin: origin.into(),
+            change: (member, RawJson::string(origin)),
+            tool: None,
+            asked: None,
+            param_headers: Vec::new(),
+        }
+    }
+
+    /// The name under which clients know a URI of the server. What was asked for under the
+    /// server's own name is answered under it.
+    fn expose(&self, snapshot: &Snapshot, uri: &str) -> Option<String> {
+        match &self.asked {
+            Some(asked) if *uri == *self.origin => (asked != uri).then(|| asked.clone()),
+            _ => snapshot.known.expose_uri(&self.server, uri),
+        }
+    }
+
+    /// The headers in which a stateless hop repeats arguments.
+    fn headers(&self, arguments: Option<&RawJson>) -> Vec<(HeaderName, HeaderValue)> {
+        let Some(arguments) = arguments else { return Vec::new() };
+        let header = |param: &ParamHeader| {
+            let value = param.value_in(arguments)?;
+            Some((param.field().parse().ok()?, HeaderValue::try_from(value).ok()?))
+        };
+        self.param_headers.iter().filter_map(header).collect()
+    }
+}
+
+fn name(params: &Object, member: &'static str) -> Result<String, Fault> {
+    params.text(member).ok_or_else(|| Fault::InvalidParams(format!("`{member}` must be a string")))
+}
+
+fn route(snapshot: &Snapshot, uri: &str) -> Result<Route, Fault> {
+    snapshot.known.resource(uri).map_err(|error| match error {
+        UriError::Unknown => Fault::UnknownResource(uri.to_owned()),
+        UriError::Ambiguous(servers) => Fault::AmbiguousResource { uri: uri.to_owned(), servers },
+    })
+}
+
+impl Call {
+    /// The request as it goes to the leased replica.
+    pub(crate) fn outgoing(&self, lease: &Lease) -> Outgoing {
+        let id = lease.replica.next_id();
+        let version = lease.replica.version;
+        let own = self.gateway.client_info();
+        let nothing = RawJson::from_static("{}");
+        let hop = Hop {
+            version,
+            method: &self.method,
+            progress: self.progress.is_some().then_some(id),
+            capabilities: &nothing,
+            client_info: self.context.client.info.as_ref().unwrap_or(&own),
+            log_level: self.context.log_level.as_deref(),
+        };
+        let (member, value) = self.target.change.clone();
+        let changes: Vec<(&'static str, Rope)> = vec![(member, value.into())];
+        let arguments = self.params.as_ref().and_then(|params| params.get("arguments"));
+        let stateless = version.era() == mcpr_protocol::Era::Stateless;
+        Outgoing {
+            id,
+            params: mcpr_bridge::params(self.params.as_ref(), changes, &hop),
+            name: self.method.named_by().map(|_| self.target.origin.clone()),
+            headers: if stateless { self.target.headers(arguments.as_ref()) } else { Vec::new() },
+            method: self.method.clone(),
+        }
+    }
+
+    /// The server's answer as it goes to the client.
+    pub(crate) fn incoming(&self, lease: &Lease, outcome: Result<RawJson, RawJson>) -> Result<Rope, Rope> {
+        let passage =
+            Passage { client: self.context.client.version, server: lease.replica.version, method: &self.method };
+        let expose = |uri: &str| self.target.expose(&self.snapshot, uri);
+        match outcome {
+            Ok(result) => Ok(mcpr_bridge::result(&result, &passage, &expose)),
+            Err(error) => mcpr_bridge::error(&error, &passage, &expose),
+        }
+    }
+
+    /// The time limits of the server for a call.
+    pub(crate) fn limits(&self) -> (Option<Duration>, Option<Duration>) {
+        self.gateway.limits_of(&self.target.server)
+    }
+}

@@ -1,0 +1,233 @@
+//! The table of methods.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use mcpr_auth::{Principal, Scope};
+use mcpr_bridge::initialize_result;
+use mcpr_protocol::{Era, Id, Method, Object, RawJson, Request, Response, Rope, Version, progress_token};
+use mcpr_registry::Kind;
+use mcpr_telemetry::Status;
+use tokio::time::Instant;
+
+use crate::call::{Call, Target};
+use crate::client::{Client, Context};
+use crate::fault::Fault;
+use crate::flight::{Cancel, Done, Flight};
+use crate::gateway::Gateway;
+use crate::notices::Listen;
+use crate::record::{Ending, Subject};
+use crate::session::Session;
+
+/// How a request is answered.
+pub(crate) enum Handled {
+    /// At once.
+    Done(Done),
+    /// By a server.
+    Flight(Flight),
+    /// By a stream that stays open.
+    Listen(Listen),
+}
+
+/// A request with its facts.
+struct Incoming {
+    id: Id,
+    method: Method,
+    params: Option<Object>,
+    number: u64,
+    began: Instant,
+}
+
+impl Gateway {
+    /// Answers one request, whatever front it came through.
+    pub(crate) async fn dispatch(self: &Arc<Self>, context: Context, request: Request) -> Handled {
+        let number = self.number();
+        let began = Instant::now();
+        let params = request.params.as_ref().map(Object::read).transpose();
+        let incoming = |params| Incoming { id: request.id, method: request.method, params, number, began };
+        match params {
+            Ok(params) => self.handle(context, incoming(params)).await,
+            Err(error) => {
+                let fault = Fault::InvalidParams(format!("`params`: {error}"));
+                Handled::Done(self.refuse(&context, &incoming(None), &fault))
+            }
+        }
+    }
+
+    async fn handle(self: &Arc<Self>, context: Context, incoming: Incoming) -> Handled {
+        let outcome = match (&incoming.method, context.era()) {
+            (Method::ToolsList, _) => self.list(&context, &incoming, Kind::Tools).await,
+            (Method::PromptsList, _) => self.list(&context, &incoming, Kind::Prompts).await,
+            (Method::ResourcesList, _) => self.list(&context, &incoming, Kind::Resources).await,
+            (Method::TemplatesList, _) => self.list(&context, &incoming, Kind::Templates).await,
+            (Method::ToolsCall | Method::PromptsGet | Method::ResourcesRead | Method::Complete, _) => {
+                return self.call(context, incoming).await;
+            }
+            (Method::Ping, Era::Session) => Ok(RawJson::from_static("{}").into()),
+            (Method::SetLevel, Era::Session) => set_level(&context, incoming.params.as_ref()),
+            (Method::Discover, Era::Stateless) => Ok(self.snapshot().discovery().into()),
+            (Method::Listen, Era::Stateless) => return self.listen(&context, incoming),
+            (method, _) => Err(Fault::MethodNotFound(method.to_string())),
+        };
+        Handled::Done(match outcome {
+            Ok(result) => self.answer(&context, &incoming, result),
+            Err(fault) => self.refuse(&context, &incoming, &fault),
+        })
+    }
+
+    async fn list(&self, context: &Context, incoming: &Incoming, kind: Kind) -> Result<Rope, Fault> {
+        allowed(context, Scope::Read)?;
+        if incoming.params.as_ref().is_some_and(|params| params.get("cursor").is_some_and(|cursor| !cursor.is_null())) {
+            // Lists come in one page, so no cursor was ever handed out.
+            return Err(Fault::InvalidParams("Invalid cursor: start again without one".into()));
+        }
+        self.wake_on_first_request().await;
+        Ok(self.snapshot().list(kind, context.era()).into())
+    }
+
+    /// A request that goes to a server.
+    async fn call(self: &Arc<Self>, context: Context, incoming: Incoming) -> Handled {
+        self.wake_on_first_request().await;
+        let target = match self.target(&context, &incoming) {
+            Ok(target) => target,
+            Err(fault) => return Handled::Done(self.refuse(&context, &incoming, &fault)),
+        };
+        if incoming.method == Method::Complete && !self.completes(&target) {
+            let none = RawJson::from_static(r#"{"completion":{"values":[],"total":0,"hasMore":false}}"#);
+            let passage = mcpr_bridge::Passage {
+                client: context.client.version,
+                server: Version::NEWEST_SESSION,
+                method: &incoming.method,
+            };
+            let result = mcpr_bridge::result(&none, &passage, &|_| None);
+            return Handled::Done(self.answer(&context, &incoming, result));
+        }
+        let cancel = match enter(&context, &incoming.id) {
+            Ok(cancel) => cancel,
+            Err(fault) => return Handled::Done(self.refuse(&context, &incoming, &fault)),
+        };
+        let meta = incoming.params.as_ref().and_then(|params| params.object("_meta"));
+        let call = Call {
+            gateway: self.clone(),
+            context,
+            number: incoming.number,
+            id: incoming.id,
+            method: incoming.method,
+            progress: meta.as_ref().and_then(progress_token),
+            params: incoming.params,
+            target,
+            snapshot: self.snapshot(),
+            began: incoming.began,
+        };
+        Handled::Flight(Flight::new(call, cancel))
+    }
+
+    fn target(&self, context: &Context, incoming: &Incoming) -> Result<Target, Fault> {
+        allowed(context, Scope::Call)?;
+        if self.is_stopping() {
+            return Err(Fault::Stopping);
+        }
+        Target::resolve(&self.snapshot(), &incoming.method, incoming.params.as_ref())
+    }
+
+    /// Whether the server completes arguments; one that does not is not asked.
+    fn completes(&self, target: &Target) -> bool {
+        let offers = self.pool.get(&target.server).and_then(|upstream| upstream.status().offers);
+        offers.is_none_or(|offers| offers.capabilities.completions)
+    }
+
+    fn listen(&self, context: &Context, incoming: Incoming) -> Handled {
+        match allowed(context, Scope::Read) {
+            Ok(()) => {
+                self.note(context, &incoming, Status::Ok, StatusCode::OK, None);
+                Handled::Listen(Listen::new(self, incoming.id, incoming.params.as_ref()))
+            }
+            Err(fault) => Handled::Done(self.refuse(context, &incoming, &fault)),
+        }
+    }
+
+    /// Opens a session; the front keeps it and says its name.
+    pub(crate) fn open_session(
+        &self,
+        principal: Principal,
+        path: Option<&'static str>,
+        request: Request,
+    ) -> Result<(Arc<Session>, Done), (Id, Fault)> {
+        let wrong = |text: &str| (request.id.clone(), Fault::InvalidParams(text.to_owned()));
+        let params = request.params.as_ref().ok_or_else(|| wrong("`initialize` needs `params`"))?;
+        let params = Object::read(params).map_err(|error| wrong(&format!("`params`: {error}")))?;
+        let asked = params.text("protocolVersion").ok_or_else(|| wrong("`protocolVersion` must be a string"))?;
+        let client = Arc::new(Client::of_session(Version::negotiate(&asked), &params));
+        let snapshot = self.snapshot();
+        let result = initialize_result(client.version, &snapshot.identity);
+        let session = Session::new(principal.clone(), client.clone(), snapshot.stamps);
+        let context = Context::of_session(&session, path);
+        let (number, began) = (self.number(), Instant::now());
+        let incoming = Incoming { id: request.id, method: request.method, params: None, number, began };
+        Ok((session, self.answer(&context, &incoming, result.into())))
+    }
+
+    fn answer(&self, context: &Context, incoming: &Incoming, result: Rope) -> Done {
+        self.note(context, incoming, Status::Ok, StatusCode::OK, None);
+        Done { text: Response::text(Some(&incoming.id), Ok(result)), status: StatusCode::OK }
+    }
+
+    fn refuse(&self, context: &Context, incoming: &Incoming, fault: &Fault) -> Done {
+        let era = context.era();
+        let error = fault.error(era, incoming.number);
+        let status = fault.status(era);
+        self.note(context, incoming, Status::Error(error.code), status, Some(error.message.clone()));
+        Done { text: Response::text(Some(&incoming.id), Err(error.render().into())), status }
+    }
+
+    fn note(&self, context: &Context, incoming: &Incoming, status: Status, http: StatusCode, error: Option<String>) {
+        let subject = Subject {
+            method: &incoming.method,
+            server: None,
+            tool: None,
+            number: incoming.number,
+            began: incoming.began,
+        };
+        subject.record(self, context, Ending { status, http, error });
+    }
+}
+
+impl Context {
+    /// The context of a request in a session.
+    pub(crate) fn of_session(session: &Arc<Session>, path: Option<&'static str>) -> Self {
+        Self {
+            principal: session.principal.clone(),
+            client: session.client.clone(),
+            flights: Some(session.flights.clone()),
+            log_level: session.log_level(),
+            session: Some(session.clone()),
+            path,
+        }
+    }
+}
+
+fn allowed(context: &Context, scope: Scope) -> Result<(), Fault> {
+    let name = match scope {
+        Scope::Read => "read",
+        Scope::Call => "call",
+        Scope::Admin => "admin",
+    };
+    context.principal.allows(scope).then_some(()).ok_or(Fault::Forbidden(name))
+}
+
+fn enter(context: &Context, id: &Id) -> Result<Arc<Cancel>, Fault> {
+    let Some(flights) = &context.flights else { return Ok(Arc::default()) };
+    let twice = || Fault::InvalidRequest(format!("a request with the id {id} is still under way"));
+    flights.enter(id).ok_or_else(twice)
+}
+
+fn set_level(context: &Context, params: Option<&Object>) -> Result<Rope, Fault> {
+    const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+    let level = params.and_then(|params| params.text("level")).filter(|level| LEVELS.contains(&level.as_str()));
+    let wrong = || Fault::InvalidParams(format!("`level` must be one of {}", LEVELS.join(", ")));
+    let level = level.ok_or_else(wrong)?;
+    if let Some(session) = &context.session {
+        session.set_log_level(&level);
+    }
+    Ok(RawJson::from_static("{}").into())
+}

@@ -1,0 +1,104 @@
+//! Who is let in: the tokens in memory, kept equal to those in the store.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpr_auth::{Minted, NewToken, Timestamp, Token, TokenStore, Tokens, mint};
+use mcpr_store::{Store, StoreError};
+use tokio::sync::Mutex;
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+/// How often the store is asked whether somebody else has changed it (an offline `mcpr-ctl`).
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How often uses of tokens are written down.
+const SAVE: u32 = 60;
+
+/// Keeps the table of tokens.
+pub(crate) struct Doorkeeper {
+    tokens: Tokens,
+    /// Changes go one after the other, so that no older state overwrites a newer; holds the
+    /// store's count of other processes' changes.
+    changing: Mutex<u64>,
+}
+
+/// A token that could not be made or revoked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TokenError {
+    #[error(transparent)]
+    Mint(#[from] mcpr_auth::MintError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Doorkeeper {
+    /// Reads the tokens.
+    pub(crate) async fn new(store: &dyn Store) -> Result<Arc<Self>, StoreError> {
+        let seen = store.changes_by_others().await?;
+        let tokens = Tokens::default();
+        tokens.replace(store.tokens().await?);
+        Ok(Arc::new(Self { tokens, changing: Mutex::new(seen) }))
+    }
+
+    /// The table.
+    pub(crate) fn tokens(&self) -> &dyn TokenStore {
+        &self.tokens
+    }
+
+    /// Makes a token; the secret is in the answer and nowhere else.
+    pub(crate) async fn create(&self, store: &dyn Store, new: NewToken) -> Result<Minted, TokenError> {
+        let _one_at_a_time = self.changing.lock().await;
+        let minted = mint(new, Timestamp::now())?;
+        store.insert_token(minted.token.clone(), minted.hash).await?;
+        self.tokens.insert(&minted.token, minted.hash);
+        Ok(minted)
+    }
+
+    /// Revokes a token; its sessions end with the next sweep, its requests are refused at once.
+    pub(crate) async fn revoke(&self, store: &dyn Store, which: &str) -> Result<Token, TokenError> {
+        let _one_at_a_time = self.changing.lock().await;
+        let now = Timestamp::now();
+        let token = store.revoke_token(which, now).await?;
+        self.tokens.revoke(&token.id, now);
+        Ok(token)
+    }
+
+    /// Writes down when tokens were last used.
+    pub(crate) async fn save_uses(&self, store: &dyn Store) {
+        let used = self.tokens.drain_used();
+        if !used.is_empty()
+            && let Err(error) = store.touch_tokens(used).await
+        {
+            tracing::warn!(reason = %error, "the last use of tokens could not be stored");
+        }
+    }
+
+    /// Follows what others change in the store, until the gateway ends.
+    pub(crate) async fn follow(self: Arc<Self>, store: Arc<dyn Store>, stop: CancellationToken) {
+        let mut ticks = interval(LOOK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        for tick in 1_u32.. {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                _ = ticks.tick() => {}
+            }
+            if let Err(error) = self.look(&*store).await {
+                tracing::debug!(reason = %error, "the tokens could not be read again");
+            }
+            if tick % SAVE == 0 {
+                self.save_uses(&*store).await;
+            }
+        }
+    }
+
+    async fn look(&self, store: &dyn Store) -> Result<(), StoreError> {
+        let mut seen = self.changing.lock().await;
+        let now = store.changes_by_others().await?;
+        if now != *seen {
+            self.tokens.replace(store.tokens().await?);
+            *seen = now;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,221 @@
+//! Errors that the gateway makes itself, and the one place where each becomes JSON-RPC or HTTP.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use mcpr_protocol::{EnvelopeError, Era, ErrorObject, Fault as MessageFault, Version, code};
+use mcpr_registry::ServerName;
+use mcpr_router::{Retry, RouteError, RouteErrorKind};
+use serde_json::{Map, Value, json};
+
+/// Why the gateway answers a request with an error of its own.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(crate) enum Fault {
+    /// The bytes are no message.
+    #[error("{0}")]
+    Message(MessageFault),
+    /// The message is one, but cannot be taken here.
+    #[error("{0}")]
+    InvalidRequest(String),
+    /// No such method in the client's era.
+    #[error("Method not found: {0}")]
+    MethodNotFound(String),
+    /// The parameters are not what the method takes.
+    #[error("{0}")]
+    InvalidParams(String),
+    /// The envelope of a stateless request is not right.
+    #[error("{0}")]
+    Envelope(EnvelopeError),
+    /// A header disagrees with the body.
+    #[error("{0}")]
+    HeaderMismatch(String),
+    /// A version that mcpr does not speak, or not in this era.
+    #[error("Unsupported protocol version: {0}")]
+    UnsupportedVersion(String),
+    /// The request needs a session and has none.
+    #[error("this request needs a session: send `initialize` first, then the `Mcp-Session-Id` it answers with")]
+    NoSession,
+    /// The session has ended, or never was.
+    #[error("Session not found: send `initialize` to begin a new one")]
+    UnknownSession,
+    /// AGG-07.
+    #[error("Unknown tool: {0}")]
+    UnknownTool(String),
+    /// The same for prompts.
+    #[error("Unknown prompt: {0}")]
+    UnknownPrompt(String),
+    /// No server has it.
+    #[error("Resource not found: {0}")]
+    UnknownResource(String),
+    /// Several could.
+    #[error("Several servers could own `{uri}`: {}; read it as resource://SERVER/{uri}", list(.servers))]
+    AmbiguousResource {
+        /// What was asked for.
+        uri: String,
+        /// Who could own it.
+        servers: Vec<ServerName>,
+    },
+    /// It could not be brought to its server, or was lost there.
+    #[error("{}", route_message(.0))]
+    Route(RouteError),
+    /// HTTP-05.
+    #[error("server `{server}` did not answer within {limit:?} (`timeouts.call`); the request was cancelled there")]
+    Timeout {
+        /// Who.
+        server: ServerName,
+        /// The limit.
+        limit: Duration,
+    },
+    /// HTTP-05.
+    #[error("server `{server}` said nothing for {limit:?} (`timeouts.silence`); the request was cancelled there")]
+    Silence {
+        /// Who.
+        server: ServerName,
+        /// The limit.
+        limit: Duration,
+    },
+    /// The token may not do this.
+    #[error("this token lacks the scope `{0}`: make one that has it with `mcpr-ctl tokens create --scope {0}`")]
+    Forbidden(&'static str),
+    /// Too many at once.
+    #[error("{0}")]
+    Busy(String),
+    /// The gateway is about to end.
+    #[error("the gateway is stopping; try again in a moment")]
+    Stopping,
+}
+
+fn list(servers: &[ServerName]) -> String {
+    servers.iter().map(ServerName::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn route_message(error: &RouteError) -> String {
+    let why = error.reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
+    let next = match error.kind {
+        RouteErrorKind::Down | RouteErrorKind::Starting => "; it is tried again by itself, `mcpr-ctl status` shows when",
+        RouteErrorKind::AuthRequired => "; check the credentials in its entry of the configuration",
+        _ => "",
+    };
+    format!("{error}{why}{next}")
+}
+
+impl Fault {
+    /// The error object of JSON-RPC.
+    pub(crate) fn error(&self, era: Era, request: u64) -> ErrorObject {
+        let error = ErrorObject::new(self.code(era), self.to_string());
+        match self.data(request) {
+            Some(data) => error.with(&data),
+            None => error,
+        }
+    }
+
+    /// The status of HTTP. In the session era an error that answers a request is a plain answer;
+    /// the stateless era has a status for some (2026-07-28, transports: responses).
+    pub(crate) fn status(&self, era: Era) -> StatusCode {
+        match self {
+            Self::Message(_) | Self::InvalidRequest(_) | Self::NoSession => StatusCode::BAD_REQUEST,
+            Self::Envelope(_) | Self::HeaderMismatch(_) | Self::UnsupportedVersion(_) => StatusCode::BAD_REQUEST,
+            Self::UnknownSession => StatusCode::NOT_FOUND,
+            Self::MethodNotFound(_) if era == Era::Stateless => StatusCode::NOT_FOUND,
+            Self::Forbidden(_) => StatusCode::FORBIDDEN,
+            _ => StatusCode::OK,
+        }
+    }
+
+    /// The code for the log and for the error object.
+    pub(crate) fn code(&self, era: Era) -> i64 {
+        match self {
+            Self::Message(fault) => fault.code(),
+            Self::InvalidRequest(_) | Self::NoSession | Self::UnknownSession => code::INVALID_REQUEST,
+            Self::MethodNotFound(_) => code::METHOD_NOT_FOUND,
+            Self::UnknownResource(_) if era == Era::Session => code::RESOURCE_NOT_FOUND,
+            Self::InvalidParams(_) | Self::Envelope(_) | Self::UnknownTool(_) | Self::UnknownPrompt(_) => {
+                code::INVALID_PARAMS
+            }
+            Self::UnknownResource(_) | Self::AmbiguousResource { .. } => code::INVALID_PARAMS,
+            Self::HeaderMismatch(_) => code::HEADER_MISMATCH,
+            Self::UnsupportedVersion(_) => code::UNSUPPORTED_VERSION,
+            Self::Route(_) | Self::Timeout { .. } | Self::Silence { .. } | Self::Forbidden(_) | Self::Busy(_)
+            | Self::Stopping => code::INTERNAL,
+        }
+    }
+
+    /// What programs find in `data` (the ERR table of the promises).
+    fn data(&self, request: u64) -> Option<Value> {
+        match self {
+            Self::UnsupportedVersion(asked) => {
+                Some(json!({ "supported": [Version::NEWEST_STATELESS.as_str()], "requested": asked }))
+            }
+            Self::UnknownResource(uri) => Some(json!({ "uri": uri })),
+            Self::AmbiguousResource { uri, servers } => Some(json!({ "uri": uri, "servers": servers })),
+            _ => self.reason().map(|reason| self.reasoned(reason, request)),
+        }
+    }
+
+    fn reasoned(&self, reason: &'static str, request: u64) -> Value {
+        let mut data = Map::new();
+        data.insert("reason".into(), reason.into());
+        if let Some(server) = self.server() {
+            data.insert("server".into(), server.as_str().into());
+        }
+        data.insert("retry".into(), self.retry().into());
+        if let Some(after) = self.retry_after() {
+            data.insert("retryAfterMs".into(), u64::try_from(after.as_millis()).unwrap_or(u64::MAX).into());
+        }
+        data.insert("requestId".into(), request.into());
+        Value::Object(data)
+    }
+
+    fn reason(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::UnknownTool(_) => "unknown_tool",
+            Self::Route(error) => match error.kind {
+                RouteErrorKind::Starting => "starting",
+                RouteErrorKind::Busy => "busy",
+                RouteErrorKind::OutcomeUnknown => "outcome_unknown",
+                RouteErrorKind::TimedOut => "timeout",
+                _ => "server_down",
+            },
+            Self::Timeout { .. } => "timeout",
+            Self::Silence { .. } => "silence",
+            Self::Forbidden(_) => "forbidden",
+            Self::Busy(_) => "busy",
+            Self::Stopping => "starting",
+            _ => return None,
+        })
+    }
+
+    fn server(&self) -> Option<&ServerName> {
+        match self {
+            Self::Route(error) => Some(&error.server),
+            Self::Timeout { server, .. } | Self::Silence { server, .. } => Some(server),
+            _ => None,
+        }
+    }
+
+    fn retry(&self) -> &'static str {
+        match self {
+            Self::Route(error) => match error.retry() {
+                Retry::Safe => "safe",
+                Retry::Unsafe => "unsafe",
+                Retry::No => "no",
+            },
+            Self::Timeout { .. } | Self::Silence { .. } => "unsafe",
+            Self::Busy(_) | Self::Stopping => "safe",
+            _ => "no",
+        }
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Route(error) => error.retry_after,
+            _ => None,
+        }
+    }
+}
+
+impl From<RouteError> for Fault {
+    fn from(error: RouteError) -> Self {
+        Self::Route(error)
+    }
+}

@@ -1,0 +1,239 @@
+//! A client on a pipe: one line is one message. Both eras may be mixed on one pipe.
+
+use std::io;
+use std::sync::Arc;
+
+use mcpr_auth::Principal;
+use mcpr_protocol::{Broken, Era, Id, Message, Method, Notification, Request, Response, Rope};
+use mcpr_registry::ServerState;
+use mcpr_transport::child::{Line, LineReader};
+use parking_lot::Mutex;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::client::Context;
+use crate::dispatch::Handled;
+use crate::fault::Fault;
+use crate::flight::Step;
+use crate::front::http::cancelled;
+use crate::gateway::Gateway;
+use crate::notices::SessionNotices;
+use crate::session::{Flights, Session};
+use crate::stateless;
+
+/// How many messages wait to be written before their senders wait.
+const QUEUE: usize = 256;
+
+/// Serves one client on a pipe until its end, or until the gateway stops.
+///
+/// # Errors
+///
+/// When the pipe breaks in another way than by ending.
+pub async fn serve(
+    gateway: Arc<Gateway>,
+    principal: Principal,
+    input: impl AsyncRead + Unpin + Send + 'static,
+    output: impl AsyncWrite + Unpin + Send + 'static,
+) -> io::Result<()> {
+    let (lines, queue) = mpsc::channel(QUEUE);
+    let writer = tokio::spawn(write(output, queue));
+    let pipe = Arc::new(Pipe {
+        gateway: gateway.clone(),
+        principal,
+        lines,
+        session: Mutex::default(),
+        stateless: Arc::default(),
+        listens: Mutex::default(),
+        listed: tokio::sync::OnceCell::new(),
+    });
+    let mut work = JoinSet::new();
+    let read = pipe.clone().read(input, &mut work).await;
+    pipe.close();
+    work.shutdown().await;
+    drop(work);
+    drop(pipe);
+    let _ = writer.await;
+    read
+}
+
+struct Pipe {
+    gateway: Arc<Gateway>,
+    principal: Principal,
+    lines: mpsc::Sender<Rope>,
+    session: Mutex<Option<Arc<Session>>>,
+    /// The requests under way of the stateless era.
+    stateless: Arc<Flights>,
+    /// Open listens, by their ids.
+    listens: Mutex<Vec<(Id, CancellationToken)>>,
+    /// Whether the first list has had its wait (AGG-12).
+    listed: tokio::sync::OnceCell<()>,
+}
+
+impl Pipe {
+    async fn read(self: Arc<Self>, input: impl AsyncRead + Unpin + Send, work: &mut JoinSet<()>) -> io::Result<()> {
+        let mut reader = LineReader::new(input);
+        loop {
+            let line = tokio::select! {
+                line = reader.next() => line?,
+                () = self.gateway.stop.cancelled() => return Ok(()),
+            };
+            while work.try_join_next().is_some() {}
+            match line {
+                None => return Ok(()),
+                Some(Line::Text(text)) => self.clone().take(Message::parse(&text), work).await,
+                Some(odd) => self.say(broken(&odd)).await,
+            }
+        }
+    }
+
+    async fn take(self: Arc<Self>, message: Result<Message, Broken>, work: &mut JoinSet<()>) {
+        match message {
+            Ok(Message::Request(request)) if request.method == Method::Initialize => self.initialize(request, work).await,
+            Ok(Message::Request(request)) => match self.context(&request) {
+                Ok(context) => drop(work.spawn(self.answer(context, request))),
+                Err((fault, era)) => self.refuse(Some(&request.id), &fault, era).await,
+            },
+            Ok(Message::Notification(note)) => self.note(&note),
+            Ok(Message::Response(_)) => {}
+            Err(Broken { fault, id }) => self.refuse(id.as_ref(), &Fault::Message(fault), Era::Session).await,
+        }
+    }
+
+    fn context(&self, request: &Request) -> Result<Context, (Fault, Era)> {
+        let stateless = |fault| (fault, Era::Stateless);
+        if let Some(envelope) = stateless::envelope(request.params.as_ref()).map_err(stateless)? {
+            let context = stateless::context(self.principal.clone(), &envelope).map_err(stateless)?;
+            return Ok(Context { flights: Some(self.stateless.clone()), ..context });
+        }
+        match &*self.session.lock() {
+            Some(session) => Ok(Context::of_session(session, None)),
+            // Before `initialize` only that, and the alternatives a client may try first (B108).
+            None if request.method == Method::Ping => Err((Fault::NoSession, Era::Session)),
+            None => Err((before_initialize(&request.method), Era::Session)),
+        }
+    }
+
+    async fn initialize(self: Arc<Self>, request: Request, work: &mut JoinSet<()>) {
+        match self.gateway.open_session(self.principal.clone(), None, request) {
+            Ok((session, done)) => {
+                let before = self.session.lock().replace(session.clone());
+                if let Some(before) = before {
+                    before.end();
+                }
+                self.say(done.text).await;
+                work.spawn(self.announce(session));
+            }
+            Err((id, fault)) => self.refuse(Some(&id), &fault, Era::Session).await,
+        }
+    }
+
+    /// Tells the client of changes for as long as its session lives.
+    async fn announce(self: Arc<Self>, session: Arc<Session>) {
+        let mut notices = SessionNotices::open(&self.gateway, session);
+        while let Some(notice) = notices.next().await {
+            self.say(notice).await;
+        }
+    }
+
+    async fn answer(self: Arc<Self>, context: Context, request: Request) {
+        if mcpr_registry::Kind::listed_by(&request.method).is_some() {
+            self.listed.get_or_init(|| self.wait_for_listings()).await;
+        }
+        let id = request.id.clone();
+        match self.gateway.dispatch(context, request).await {
+            Handled::Done(done) => self.say(done.text).await,
+            Handled::Flight(mut flight) => loop {
+                match flight.next().await {
+                    Step::Note(note) => self.say(note).await,
+                    Step::Done(done) => return self.say(done.text).await,
+                    Step::Slow => {}
+                    Step::Cancelled => return,
+                }
+            },
+            Handled::Listen(mut listen) => {
+                self.listens.lock().push((id.clone(), listen.cancel_token()));
+                while let Some(message) = listen.next().await {
+                    self.say(message).await;
+                }
+                self.listens.lock().retain(|(open, _)| *open != id);
+            }
+        }
+    }
+
+    /// A client that started mcpr as its own child lists at once and may never ask again, so the
+    /// first list waits a moment for servers that have no stored listing.
+    async fn wait_for_listings(&self) {
+        let mut snapshots = self.gateway.snapshot.clone();
+        let settled = snapshots
+            .wait_for(|snapshot| snapshot.states.iter().all(|(_, state, _)| state != ServerState::Starting));
+        let _ = tokio::time::timeout(self.gateway.options.startup.list_wait, settled).await;
+    }
+
+    fn note(&self, note: &Notification) {
+        let Some(id) = cancelled(note) else { return };
+        if let Some(session) = &*self.session.lock() {
+            session.flights.cancel(&id);
+        }
+        self.stateless.cancel(&id);
+        if let Some((_, listen)) = self.listens.lock().iter().find(|(open, _)| *open == id) {
+            listen.cancel();
+        }
+    }
+
+    async fn refuse(&self, id: Option<&Id>, fault: &Fault, era: Era) {
+        let error = fault.error(era, 0).render();
+        self.say(Response::text(id, Err(error.into()))).await;
+    }
+
+    /// Writes one message; a client that is gone is noticed by the reader.
+    async fn say(&self, message: Rope) {
+        let _ = self.lines.send(message).await;
+    }
+
+    fn close(&self) {
+        if let Some(session) = self.session.lock().take() {
+            session.end();
+        }
+        self.stateless.cancel_all();
+    }
+}
+
+fn before_initialize(method: &Method) -> Fault {
+    match method {
+        Method::Discover | Method::Listen | Method::Other(_) => Fault::MethodNotFound(method.to_string()),
+        _ => Fault::InvalidRequest("send `initialize` first, or an envelope in `params._meta` (2026-07-28)".into()),
+    }
+}
+
+fn broken(line: &Line) -> Rope {
+    let text = match line {
+        Line::TooLong { bytes } => format!("a line of {bytes} bytes is longer than a message may be"),
+        _ => "a line that is not UTF-8".to_owned(),
+    };
+    let fault = Fault::Message(mcpr_protocol::Fault::NotJson(text));
+    Response::text(None, Err(fault.error(Era::Session, 0).render().into()))
+}
+
+/// Writes messages as lines, flushed when no other waits.
+async fn write(mut output: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<Rope>) {
+    while let Some(message) = queue.recv().await {
+        let mut next = Some(message);
+        while let Some(message) = next {
+            if write_line(&mut output, message).await.is_err() {
+                return;
+            }
+            next = queue.try_recv().ok();
+        }
+        if output.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn write_line(output: &mut (impl AsyncWrite + Unpin), message: Rope) -> io::Result<()> {
+    let mut line = message.on_one_line();
+    line.push_static("\n");
+    output.write_all_buf(&mut line).await
+}

@@ -1,0 +1,206 @@
+//! The gateway as a value.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use http::StatusCode;
+use mcpr_config::{GatewayOptions, ServerEntry};
+use mcpr_protocol::{Era, Message, Method, Notification, RawJson, Request, Response, Rope, code, notification};
+use mcpr_registry::ServerName;
+use mcpr_router::{Lease, Router};
+use mcpr_store::Store;
+use mcpr_telemetry::{CallLog, Secrets};
+use mcpr_upstream::{Pool, Timeouts};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::call::Call;
+use crate::client::Context;
+use crate::doorkeeper::Doorkeeper;
+use crate::session::Sessions;
+use crate::snapshot::Snapshot;
+use crate::start::Builder;
+
+/// How long servers have to end when the gateway does: a child is given 3 s to leave by itself and
+/// 2 s after SIGTERM, then it is killed.
+const SERVERS_GRACE: Duration = Duration::from_secs(8);
+
+/// A running gateway.
+///
+/// It serves nobody by itself: a front of [`crate::front`] brings clients to it. Dropping it stops
+/// its servers; [`Gateway::shutdown`] also waits for them.
+pub struct Gateway {
+    pub(crate) options: GatewayOptions,
+    pub(crate) servers: BTreeMap<ServerName, ServerEntry>,
+    pub(crate) order: Vec<ServerName>,
+    pub(crate) facts: Facts,
+    pub(crate) started_at: SystemTime,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) doorkeeper: Arc<Doorkeeper>,
+    pub(crate) sessions: Sessions,
+    pub(crate) secrets: Secrets,
+    pub(crate) snapshot: watch::Receiver<Arc<Snapshot>>,
+    pub(crate) stop: CancellationToken,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) calls: CallLog,
+    pub(crate) woken: tokio::sync::OnceCell<()>,
+    pub(crate) router: Router,
+    pub(crate) own_info: RawJson,
+    pub(crate) requests: AtomicU64,
+    pub(crate) finished: AtomicU64,
+    pub(crate) failed: AtomicU64,
+}
+
+/// What operators are told of the process around the gateway.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// The URLs at which MCP is served.
+    pub listen: Vec<String>,
+    /// The configuration files in use.
+    pub config_files: Vec<PathBuf>,
+    /// The log file of this run.
+    pub log_file: Option<PathBuf>,
+}
+
+impl Gateway {
+    /// Prepares a gateway for this configuration.
+    pub fn builder(config: mcpr_config::Config) -> Builder {
+        Builder::new(config)
+    }
+
+    /// Whether every server is ready, or known not to be: the answer to `/readyz`.
+    pub fn is_ready(&self) -> bool {
+        !self.is_stopping()
+    }
+
+    /// Stops serving: sessions and streams end, requests under way are cancelled at their servers,
+    /// and the servers are stopped. Returns when nothing of them is left.
+    pub async fn shutdown(&self) {
+        self.stop.cancel();
+        self.sessions.end_all();
+        self.tasks.close();
+        self.pool.shutdown(SERVERS_GRACE).await;
+        let _ = tokio::time::timeout(Duration::from_secs(2), self.tasks.wait()).await;
+        self.doorkeeper.save_uses(&*self.store).await;
+        self.store.close().await;
+    }
+
+    /// Resolves when somebody has asked the gateway to stop.
+    pub async fn stopping(&self) {
+        self.stop.cancelled().await;
+    }
+
+    /// Whether it is about to end.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stop.is_cancelled()
+    }
+
+    /// What is offered now.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.borrow().clone()
+    }
+
+    pub(crate) fn router(&self) -> &Router {
+        &self.router
+    }
+
+    pub(crate) fn calls(&self) -> &CallLog {
+        &self.calls
+    }
+
+    /// A number for the next request.
+    pub(crate) fn number(&self) -> u64 {
+        self.requests.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Counts a request that has ended.
+    pub(crate) fn count(&self, failed: bool) {
+        self.finished.fetch_add(1, Ordering::Relaxed);
+        self.failed.fetch_add(u64::from(failed), Ordering::Relaxed);
+    }
+
+    /// Who mcpr says it is where a client does not say who it is.
+    pub(crate) fn client_info(&self) -> RawJson {
+        self.own_info.clone()
+    }
+
+    /// The time limits for calls to a server.
+    pub(crate) fn limits_of(&self, server: &ServerName) -> (Option<Duration>, Option<Duration>) {
+        let spec = self.pool.get(server);
+        let Timeouts { call, silence, .. } = spec.map_or(self.options.timeouts, |upstream| upstream.spec.timeouts);
+        (call, silence)
+    }
+
+    /// Runs something to its end in the background; what is not done at the end of the gateway is dropped.
+    pub(crate) fn adopt(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let stop = self.stop.clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = work => {}
+                () = stop.cancelled() => {}
+            }
+        });
+    }
+
+    /// The status of HTTP for a server's error; only the stateless era has such.
+    pub(crate) fn status_for(&self, context: &Context, error: i64) -> StatusCode {
+        match (context.era(), error) {
+            (Era::Stateless, code::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
+            (Era::Stateless, code::MISSING_CAPABILITY) => StatusCode::BAD_REQUEST,
+            _ => StatusCode::OK,
+        }
+    }
+
+    /// What a client is told of a notification in its own request; only log messages it asked for.
+    pub(crate) fn relay_note(&self, call: &Call, note: &Notification) -> Option<Rope> {
+        let upstream = self.pool.get(&call.target.server);
+        match &*note.method {
+            notification::MESSAGE if call.context.log_level.is_some() => Some(note.to_rope()),
+            notification::TOOLS_CHANGED | notification::PROMPTS_CHANGED | notification::RESOURCES_CHANGED => {
+                upstream?.heard(&note.method);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// Answers a request of a server that came within a client's request.
+    ///
+    /// mcpr declares no client capability yet, so it is no question for the client; `ping` is mcpr's own to answer.
+    pub(crate) fn answer_server(&self, lease: &Lease, request: Request) {
+        let replica = lease.replica.clone();
+        let outcome = match request.method {
+            Method::Ping => Ok(RawJson::from_static("{}")),
+            method => {
+                let text = format!("mcpr did not declare a capability for `{method}`");
+                Err(mcpr_protocol::ErrorObject::new(code::METHOD_NOT_FOUND, text).render())
+            }
+        };
+        self.adopt(async move {
+            let answer = Message::Response(Response { id: Some(request.id), outcome });
+            if let Err(failed) = replica.send(answer).await {
+                tracing::debug!(server = %replica.server, reason = %failed, "could not answer the server");
+            }
+        });
+    }
+
+    /// With `startup.when: "first_request"` the first request starts all servers and waits for
+    /// them; later ones find them started (SRV-03).
+    pub(crate) async fn wake_on_first_request(&self) {
+        if self.options.startup.when == mcpr_config::StartWhen::FirstRequest {
+            self.woken.get_or_init(|| self.pool.wake_all()).await;
+        }
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}

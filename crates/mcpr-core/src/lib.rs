@@ -1,0 +1,29 @@
+//! The gateway: puts the layers below together and decides the order of things, nothing else.
+//!
+//! A request flows one way: a front ([`front`]) takes it, `client` and `session` say in whose name
+//! and in which words, `dispatch` is the table of methods, `call` finds whose it is, `flight`
+//! carries it to the server and back, `record` writes it down. Three other flows have one home
+//! each: listing (`fold`), notices (`notices`), and what operators ask (`operations`).
+
+mod call;
+mod client;
+mod dispatch;
+mod doorkeeper;
+mod fault;
+mod flight;
+mod fold;
+pub mod front;
+mod gateway;
+mod memory;
+mod notices;
+mod operations;
+mod progress;
+mod record;
+mod session;
+mod snapshot;
+mod start;
+mod stateless;
+
+pub use gateway::{Facts, Gateway};
+pub use operations::Operator;
+pub use start::{Builder, StartError};

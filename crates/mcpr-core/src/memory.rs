@@ -1,0 +1,146 @@
+//! What earlier runs knew, read once at the start and written behind.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mcpr_auth::Timestamp;
+use mcpr_registry::{Assignments, Offers, Row, ServerName};
+use mcpr_store::{Assignment, SavedListing, Store, StoreError};
+use mcpr_upstream::{Memory, Verdict};
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// The format of a stored listing; the text itself says its version too.
+const LISTING_FORMAT: u32 = 1;
+
+/// The gateway's memory over runs.
+pub(crate) struct Recollection {
+    verdicts: Mutex<HashMap<String, Verdict>>,
+    listings: HashMap<ServerName, Arc<Offers>>,
+    notes: mpsc::UnboundedSender<Note>,
+}
+
+/// Something to be written down.
+pub(crate) enum Note {
+    Verdict(String, Option<Verdict>),
+    Listing(ServerName, Arc<Offers>),
+    Assignments(Vec<Row>),
+}
+
+/// What was read at the start.
+pub(crate) struct Recalled {
+    pub(crate) memory: Arc<Recollection>,
+    pub(crate) assignments: Assignments,
+    pub(crate) notes: mpsc::UnboundedReceiver<Note>,
+}
+
+/// Reads what the store has. What cannot be read is left out: it is only knowledge, and comes back.
+pub(crate) async fn recall(store: &dyn Store) -> Result<Recalled, StoreError> {
+    let (sender, notes) = mpsc::unbounded_channel();
+    let memory = Recollection {
+        verdicts: Mutex::new(recall_verdicts(store).await?),
+        listings: recall_listings(store).await?,
+        notes: sender,
+    };
+    let rows = store.assignments().await?.into_iter().filter_map(|row| row_of(&row));
+    Ok(Recalled { memory: Arc::new(memory), assignments: Assignments::from_rows(rows), notes })
+}
+
+async fn recall_verdicts(store: &dyn Store) -> Result<HashMap<String, Verdict>, StoreError> {
+    let stored = store.verdicts().await?.into_iter();
+    Ok(stored.filter_map(|stored| Some((stored.key, Verdict::parse(&stored.body)?))).collect())
+}
+
+async fn recall_listings(store: &dyn Store) -> Result<HashMap<ServerName, Arc<Offers>>, StoreError> {
+    let stored = store.listings().await?.into_iter().filter(|listing| listing.format == LISTING_FORMAT);
+    let read = |listing: SavedListing| {
+        let offers = Offers::from_blob(listing.body.into()).ok()?;
+        Some((listing.server.parse().ok()?, Arc::new(offers)))
+    };
+    Ok(stored.filter_map(read).collect())
+}
+
+fn row_of(stored: &Assignment) -> Option<Row> {
+    Some(Row {
+        kind: stored.kind.parse().ok()?,
+        server: stored.server.parse().ok()?,
+        origin: stored.origin.as_str().into(),
+        exposed: stored.exposed.as_str().into(),
+    })
+}
+
+fn stored_row(row: Row) -> Assignment {
+    Assignment {
+        kind: row.kind.to_string(),
+        server: row.server.to_string(),
+        origin: row.origin.to_string(),
+        exposed: row.exposed.to_string(),
+    }
+}
+
+impl Recollection {
+    pub(crate) fn note(&self, note: Note) {
+        let _ = self.notes.send(note);
+    }
+}
+
+impl Memory for Recollection {
+    fn verdict(&self, key: &str) -> Option<Verdict> {
+        self.verdicts.lock().get(key).copied()
+    }
+
+    fn remember(&self, key: &str, verdict: Verdict) {
+        self.verdicts.lock().insert(key.to_owned(), verdict);
+        self.note(Note::Verdict(key.to_owned(), Some(verdict)));
+    }
+
+    fn forget(&self, key: &str) {
+        self.verdicts.lock().remove(key);
+        self.note(Note::Verdict(key.to_owned(), None));
+    }
+
+    fn offers(&self, server: &ServerName) -> Option<Arc<Offers>> {
+        self.listings.get(server).cloned()
+    }
+}
+
+/// Writes notes down; at the end of the gateway those that are left.
+pub(crate) async fn write_down(
+    store: Arc<dyn Store>,
+    mut notes: mpsc::UnboundedReceiver<Note>,
+    stop: CancellationToken,
+) {
+    loop {
+        tokio::select! {
+            Some(note) = notes.recv() => write(&*store, note).await,
+            () = stop.cancelled() => break,
+        }
+    }
+    while let Ok(note) = notes.try_recv() {
+        write(&*store, note).await;
+    }
+}
+
+async fn write(store: &dyn Store, note: Note) {
+    let written = match note {
+        Note::Verdict(key, verdict) => {
+            let body = verdict.map_or("", Verdict::as_str).to_owned();
+            store.put_verdict(mcpr_store::Verdict { key, body, at: Timestamp::now() }).await
+        }
+        Note::Listing(server, offers) => store.put_listing(listing(&server, &offers)).await,
+        Note::Assignments(rows) => store.put_assignments(rows.into_iter().map(stored_row).collect()).await,
+    };
+    if let Err(error) = written {
+        tracing::warn!(reason = %error, "what was learnt of a server could not be stored");
+    }
+}
+
+fn listing(server: &ServerName, offers: &Offers) -> SavedListing {
+    SavedListing {
+        server: server.to_string(),
+        format: LISTING_FORMAT,
+        at: Timestamp::now(),
+        body: offers.to_blob().to_vec(),
+    }
+}

@@ -1,0 +1,75 @@
+//! One record for each request.
+
+use http::StatusCode;
+use mcpr_protocol::{Method, Object, RawJson, code};
+use mcpr_telemetry::{CallRecord, HttpFacts, Status};
+use memchr::memmem;
+use tokio::time::Instant;
+
+use crate::call::Call;
+use crate::client::Context;
+use crate::gateway::Gateway;
+
+/// How a request ended.
+pub(crate) struct Ending {
+    pub(crate) status: Status,
+    pub(crate) http: StatusCode,
+    pub(crate) error: Option<String>,
+}
+
+/// Records a request that went to a server.
+pub(crate) fn record(call: &Call, ending: Ending) {
+    let subject = Subject {
+        method: &call.method,
+        server: Some(call.target.server.as_str()),
+        tool: call.target.tool.as_deref(),
+        number: call.number,
+        began: call.began,
+    };
+    subject.record(&call.gateway, &call.context, ending);
+}
+
+/// What a record is about.
+pub(crate) struct Subject<'a> {
+    pub(crate) method: &'a Method,
+    pub(crate) server: Option<&'a str>,
+    pub(crate) tool: Option<&'a str>,
+    pub(crate) number: u64,
+    pub(crate) began: Instant,
+}
+
+impl Subject<'_> {
+    /// Hands the record to those who keep such.
+    pub(crate) fn record(&self, gateway: &Gateway, context: &Context, ending: Ending) {
+        gateway.count(matches!(ending.status, Status::Error(_)));
+        let session = context.session.as_ref().map_or("", |session| &session.id[..8]);
+        let own = self.number.to_string();
+        gateway.calls().record(&CallRecord {
+            request_id: self.number,
+            // What belongs together: the requests of one session; a stateless request is alone.
+            correlation_id: if session.is_empty() { &own } else { session },
+            server: self.server,
+            tool: self.tool,
+            method: self.method.as_str(),
+            duration: self.began.elapsed(),
+            status: ending.status,
+            principal: Some(context.principal.key()),
+            client: context.client.name.as_deref(),
+            http: context.path.map(|path| HttpFacts { method: "POST", path, status: ending.http.as_u16() }),
+            error: ending.error.as_deref(),
+        });
+    }
+}
+
+/// Whether a result says of itself that the tool failed.
+pub(crate) fn is_tool_error(result: &RawJson) -> bool {
+    memmem::find(result.as_bytes(), b"\"isError\"").is_some()
+        && Object::read(result).is_ok_and(|object| object.get("isError").is_some_and(|flag| flag.as_str() == "true"))
+}
+
+/// The code of an error object.
+pub(crate) fn code_of(error: &RawJson) -> i64 {
+    let object = Object::read(error).ok();
+    let code = object.and_then(|object| object.get("code")?.as_str().parse().ok());
+    code.unwrap_or(code::INTERNAL)
+}

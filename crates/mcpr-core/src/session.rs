@@ -1,0 +1,301 @@
+//! Sessions: the adapter at the edge for clients of the session era.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use mcpr_auth::Principal;
+use mcpr_protocol::Id;
+use parking_lot::{Mutex, RwLock};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::client::Client;
+use crate::flight::Cancel;
+use crate::snapshot::Stamps;
+
+/// What a client of the session era expects the gateway to remember.
+pub(crate) struct Session {
+    /// Its unguessable name.
+    pub(crate) id: Box<str>,
+    /// Whose it is; anybody else is told that there is no such session (SEC-03).
+    pub(crate) principal: Principal,
+    /// Who opened it.
+    pub(crate) client: Arc<Client>,
+    /// Ends when the session does.
+    pub(crate) ended: CancellationToken,
+    /// Its requests under way.
+    pub(crate) flights: Arc<Flights>,
+    /// The level of log messages, once the client has set one.
+    log_level: Mutex<Option<Arc<str>>>,
+    /// What the client was last told of the lists.
+    told: Mutex<Stamps>,
+    /// The stream for what belongs to no request; a newer one ends the older.
+    stream: Mutex<Option<CancellationToken>>,
+    born: Instant,
+    /// Milliseconds from `born` to the last request.
+    last_used: AtomicU64,
+}
+
+/// Requests under way, by the ids of one client.
+#[derive(Default)]
+pub(crate) struct Flights(Mutex<HashMap<Id, Arc<Cancel>>>);
+
+/// All sessions of one gateway.
+pub(crate) struct Sessions {
+    all: RwLock<HashMap<Box<str>, Arc<Session>>>,
+    limits: SessionLimits,
+}
+
+/// How many sessions there may be, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SessionLimits {
+    /// At the most; one more ends the one that has been idle longest.
+    pub(crate) max: usize,
+    /// Without a request and without an open stream.
+    pub(crate) idle: Duration,
+}
+
+impl Session {
+    /// A session outside of any table, for a pipe.
+    pub(crate) fn new(principal: Principal, client: Arc<Client>, told: Stamps) -> Arc<Self> {
+        Arc::new(Self {
+            id: fresh_id(),
+            principal,
+            client,
+            ended: CancellationToken::new(),
+            flights: Arc::default(),
+            log_level: Mutex::default(),
+            told: Mutex::new(told),
+            stream: Mutex::default(),
+            born: Instant::now(),
+            last_used: AtomicU64::new(0),
+        })
+    }
+
+    /// The level of log messages.
+    pub(crate) fn log_level(&self) -> Option<Arc<str>> {
+        self.log_level.lock().clone()
+    }
+
+    /// Sets the level of log messages.
+    pub(crate) fn set_log_level(&self, level: &str) {
+        *self.log_level.lock() = Some(level.into());
+    }
+
+    /// Notes that the client was told of this state of the lists; gives what it knew before.
+    pub(crate) fn tell(&self, now: Stamps) -> Stamps {
+        std::mem::replace(&mut *self.told.lock(), now)
+    }
+
+    /// Opens the stream for what belongs to no request. It ends with the token: when a newer one
+    /// is opened (B71), or with the session.
+    pub(crate) fn open_stream(&self) -> CancellationToken {
+        let stream = self.ended.child_token();
+        if let Some(older) = self.stream.lock().replace(stream.clone()) {
+            older.cancel();
+        }
+        stream
+    }
+
+    /// Notes a use.
+    pub(crate) fn touch(&self) {
+        self.last_used.store(millis(self.born.elapsed()), Ordering::Relaxed);
+    }
+
+    /// Ends it: its stream closes and its requests are cancelled.
+    pub(crate) fn end(&self) {
+        self.ended.cancel();
+        self.flights.cancel_all();
+    }
+
+    fn idle_for(&self) -> Duration {
+        let busy = !self.flights.is_empty()
+            || self.stream.lock().as_ref().is_some_and(|stream| !stream.is_cancelled());
+        let last = Duration::from_millis(self.last_used.load(Ordering::Relaxed));
+        if busy { Duration::ZERO } else { self.born.elapsed().saturating_sub(last) }
+    }
+}
+
+impl Flights {
+    /// Enters a request; `None` if one with that id is under way.
+    pub(crate) fn enter(&self, id: &Id) -> Option<Arc<Cancel>> {
+        let mut flights = self.0.lock();
+        if flights.contains_key(id) {
+            return None;
+        }
+        let cancel = Arc::new(Cancel::default());
+        flights.insert(id.clone(), cancel.clone());
+        Some(cancel)
+    }
+
+    /// Takes a request out that has ended.
+    pub(crate) fn leave(&self, id: &Id) {
+        self.0.lock().remove(id);
+    }
+
+    /// Cancels a request; an unknown id is one that has ended meanwhile.
+    pub(crate) fn cancel(&self, id: &Id) {
+        let cancel = self.0.lock().get(id).cloned();
+        if let Some(cancel) = cancel {
+            cancel.cancel();
+        }
+    }
+
+    /// Cancels all.
+    pub(crate) fn cancel_all(&self) {
+        let all: Vec<_> = self.0.lock().drain().map(|(_, cancel)| cancel).collect();
+        all.iter().for_each(|cancel| cancel.cancel());
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.lock().is_empty()
+    }
+}
+
+impl Sessions {
+    pub(crate) fn new(limits: SessionLimits) -> Self {
+        Self { all: RwLock::default(), limits }
+    }
+
+    /// Adds a session, making room if there is none.
+    pub(crate) fn add(&self, session: Arc<Session>) {
+        let evicted = {
+            let mut all = self.all.write();
+            let evicted = if all.len() >= self.limits.max { take_idlest(&mut all) } else { None };
+            all.insert(session.id.clone(), session);
+            evicted
+        };
+        if let Some(session) = evicted {
+            tracing::warn!(limit = self.limits.max, "too many sessions; the one idle longest was ended");
+            session.end();
+        }
+    }
+
+    /// The session of that name, if it is this principal's.
+    pub(crate) fn find(&self, id: &str, principal: &Principal) -> Option<Arc<Session>> {
+        let found = self.all.read().get(id).filter(|session| session.principal == *principal).cloned();
+        found.inspect(|session| session.touch())
+    }
+
+    /// Ends a session.
+    pub(crate) fn remove(&self, session: &Session) {
+        self.all.write().remove(&session.id);
+        session.end();
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.all.read().len()
+    }
+
+    /// Ends what has been idle too long, and what `keep` no longer wants.
+    pub(crate) fn sweep(&self, keep: impl Fn(&Principal) -> bool) {
+        let over = |session: &Session| session.idle_for() >= self.limits.idle || !keep(&session.principal);
+        let ended: Vec<_> = {
+            let mut all = self.all.write();
+            all.extract_if(|_, session| over(session)).map(|(_, session)| session).collect()
+        };
+        ended.iter().for_each(|session| session.end());
+    }
+
+    /// Ends all.
+    pub(crate) fn end_all(&self) {
+        let all: Vec<_> = self.all.write().drain().map(|(_, session)| session).collect();
+        all.iter().for_each(|session| session.end());
+    }
+}
+
+fn take_idlest(all: &mut HashMap<Box<str>, Arc<Session>>) -> Option<Arc<Session>> {
+    let idlest = all.values().max_by_key(|session| session.idle_for())?.id.clone();
+    all.remove(&idlest)
+}
+
+/// 128 random bits in hexadecimal: visible ASCII, as the header needs (2025-11-25, session management).
+fn fresh_id() -> Box<str> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).expect("the system has randomness");
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use mcpr_protocol::{Object, RawJson, Version};
+
+    use super::*;
+
+    fn session(principal: Principal) -> Arc<Session> {
+        let nothing = Object::read(&RawJson::from_static("{}")).unwrap();
+        let client = Client::of_session(Version::V2025_11_25, &nothing);
+        Session::new(principal, Arc::new(client), Stamps::default())
+    }
+
+    fn sessions(max: usize) -> Sessions {
+        Sessions::new(SessionLimits { max, idle: Duration::from_secs(60) })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn b34_a_session_without_delete_ends_by_itself() {
+        let sessions = sessions(10);
+        let idle = session(Principal::local());
+        sessions.add(idle.clone());
+
+        tokio::time::advance(Duration::from_secs(61)).await;
+        sessions.sweep(|_| true);
+
+        assert_eq!(sessions.len(), 0);
+        assert!(idle.ended.is_cancelled());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn b34_an_open_stream_keeps_a_session() {
+        let sessions = sessions(10);
+        let streaming = session(Principal::local());
+        let stream = streaming.open_stream();
+        sessions.add(streaming);
+
+        tokio::time::advance(Duration::from_secs(61)).await;
+        sessions.sweep(|_| true);
+        assert_eq!(sessions.len(), 1);
+
+        stream.cancel();
+        sessions.sweep(|_| true);
+        assert_eq!(sessions.len(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn b34_one_too_many_ends_the_idlest() {
+        let sessions = sessions(1);
+        let first = session(Principal::local());
+        sessions.add(first.clone());
+        tokio::time::advance(Duration::from_secs(1)).await;
+        sessions.add(session(Principal::local()));
+
+        assert_eq!(sessions.len(), 1);
+        assert!(first.ended.is_cancelled());
+    }
+
+    #[tokio::test]
+    async fn sec_03_a_session_of_somebody_else_is_unknown() {
+        let sessions = sessions(10);
+        let session = session(Principal::local());
+        sessions.add(session.clone());
+
+        assert!(sessions.find(&session.id, &Principal::anonymous()).is_none());
+        assert!(sessions.find(&session.id, &Principal::local()).is_some());
+    }
+
+    #[tokio::test]
+    async fn b71_a_newer_stream_ends_the_older() {
+        let session = session(Principal::local());
+        let older = session.open_stream();
+        let newer = session.open_stream();
+
+        assert!(older.is_cancelled() && !newer.is_cancelled());
+    }
+}

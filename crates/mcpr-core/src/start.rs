@@ -1,0 +1,217 @@
+//! From a configuration to a running gateway.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, SystemTime};
+
+use mcpr_config::{Config, ServerEntry, ServerState, StartMode, StartOrder, StartWhen};
+use mcpr_protocol::RawJson;
+use mcpr_router::Router;
+use mcpr_store::{Memory as MemoryStore, Store, StoreError};
+use mcpr_telemetry::{CallLog, Secrets};
+use mcpr_upstream::{CLIENT_NAME, Dial, Phase, Pool, PoolOptions};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::doorkeeper::Doorkeeper;
+use crate::fold::Folder;
+use crate::gateway::{Facts, Gateway};
+use crate::memory::{Recalled, recall, write_down};
+use crate::session::{SessionLimits, Sessions};
+
+/// How many servers may be starting at once.
+const STARTS_AT_ONCE: usize = 16;
+
+/// How often sessions are looked through.
+const SWEEP: Duration = Duration::from_secs(5);
+
+/// A gateway in the making.
+pub struct Builder {
+    config: Config,
+    store: Option<Arc<dyn Store>>,
+    dial: Option<Arc<dyn Dial>>,
+    calls: CallLog,
+    secrets: Secrets,
+    facts: Facts,
+}
+
+/// The gateway could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The store cannot be read.
+    #[error("the database cannot be used")]
+    Store(#[from] StoreError),
+    /// `startup.mode` is `strict`, and a server is not ready.
+    #[error("`startup.mode` is \"strict\" and server `{server}` is not ready: {reason}")]
+    Strict {
+        /// The server.
+        server: String,
+        /// Why it is not.
+        reason: String,
+    },
+}
+
+impl Builder {
+    pub(crate) fn new(config: Config) -> Self {
+        Self {
+            config,
+            store: None,
+            dial: None,
+            calls: CallLog::none(),
+            secrets: Secrets::default(),
+            facts: Facts::default(),
+        }
+    }
+
+    /// Keeps state here; by default nothing outlives the gateway.
+    pub fn store(self, store: Arc<dyn Store>) -> Self {
+        Self { store: Some(store), ..self }
+    }
+
+    /// Reaches servers in another way than as child processes and over HTTP.
+    pub fn dial(self, dial: Arc<dyn Dial>) -> Self {
+        Self { dial: Some(dial), ..self }
+    }
+
+    /// Records every request here.
+    pub fn calls(self, calls: CallLog) -> Self {
+        Self { calls, ..self }
+    }
+
+    /// Keeps the values that must never be shown.
+    pub fn secrets(self, secrets: Secrets) -> Self {
+        Self { secrets, ..self }
+    }
+
+    /// Tells operators of the process around the gateway.
+    pub fn facts(self, facts: Facts) -> Self {
+        Self { facts, ..self }
+    }
+
+    /// Starts the gateway. It answers at once, whatever its servers do; with `startup.mode`
+    /// `strict` it waits for all of them.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be used, or a server is not ready and the start is strict.
+    pub async fn start(self) -> Result<Arc<Gateway>, StartError> {
+        let strict = self.config.gateway.startup.mode == StartMode::Strict;
+        let gateway = self.assemble().await?;
+        if strict {
+            if let Err(error) = gateway.all_ready().await {
+                gateway.shutdown().await;
+                return Err(error);
+            }
+        }
+        Ok(gateway)
+    }
+
+    async fn assemble(self) -> Result<Arc<Gateway>, StartError> {
+        for secret in self.config.servers.iter().flat_map(|entry| &entry.secrets) {
+            self.secrets.add(secret.reveal());
+        }
+        let store = self.store.unwrap_or_else(|| Arc::new(MemoryStore::new()));
+        let Recalled { memory, assignments, notes } = recall(&*store).await?;
+        let doorkeeper = Doorkeeper::new(&*store).await?;
+        let dial = self.dial.unwrap_or_else(|| Arc::new(mcpr_upstream::Dialer::default()));
+        let pool = Arc::new(Pool::new(dial, memory.clone(), pool_options(&self.config)));
+        pool.apply(enabled(&self.config.servers));
+        let mut folder = Folder {
+            servers: self.config.servers.clone(),
+            naming: self.config.gateway.naming.clone(),
+            pool: pool.clone(),
+            memory,
+            assignments,
+            stored: HashMap::new(),
+            told: Default::default(),
+        };
+        let (snapshots, snapshot) = watch::channel(Arc::new(folder.fold()));
+        let tasks = TaskTracker::new();
+        let stop = CancellationToken::new();
+        tasks.spawn(folder.run(snapshots, stop.clone()));
+        tasks.spawn(write_down(store.clone(), notes, stop.clone()));
+        tasks.spawn(doorkeeper.clone().follow(store.clone(), stop.clone()));
+        let limits = &self.config.gateway.limits;
+        let gateway = Arc::new(Gateway {
+            sessions: Sessions::new(SessionLimits { max: limits.sessions, idle: limits.session_idle }),
+            order: self.config.servers.iter().map(|entry| entry.name.clone()).collect(),
+            servers: self.config.servers.into_iter().map(|entry| (entry.name.clone(), entry)).collect(),
+            options: self.config.gateway,
+            facts: self.facts,
+            started_at: SystemTime::now(),
+            router: Router::new(pool.clone()),
+            pool,
+            store,
+            doorkeeper,
+            secrets: self.secrets,
+            snapshot,
+            stop,
+            tasks,
+            calls: self.calls,
+            woken: tokio::sync::OnceCell::new(),
+            own_info: own_info(),
+            requests: AtomicU64::new(0),
+            finished: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+        });
+        gateway.tasks.spawn(sweep(Arc::downgrade(&gateway), gateway.stop.clone()));
+        Ok(gateway)
+    }
+}
+
+impl Gateway {
+    /// Waits for all servers; the first that is not ready is the error.
+    async fn all_ready(&self) -> Result<(), StartError> {
+        let unready = |server: String, reason: String| Err(StartError::Strict { server, reason });
+        for name in &self.order {
+            match &self.servers[name].state {
+                ServerState::Misconfigured(fault) => return unready(name.to_string(), fault.to_string()),
+                ServerState::Disabled => continue,
+                ServerState::Enabled(_) => {}
+            }
+            let Some(upstream) = self.pool.get(name) else { continue };
+            let status = upstream.settled().await;
+            if !matches!(status.phase, Phase::Ready | Phase::Idle) {
+                return unready(name.to_string(), status.reason().unwrap_or("it was stopped").to_owned());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn own_info() -> RawJson {
+    RawJson::render(&serde_json::json!({ "name": CLIENT_NAME, "version": env!("CARGO_PKG_VERSION") }))
+}
+
+fn pool_options(config: &Config) -> PoolOptions {
+    let startup = &config.gateway.startup;
+    PoolOptions {
+        starts_at_once: if startup.order == StartOrder::Sequential { 1 } else { STARTS_AT_ONCE },
+        eager: startup.when == StartWhen::Launch,
+    }
+}
+
+fn enabled(servers: &[ServerEntry]) -> Vec<(mcpr_registry::ServerName, mcpr_upstream::UpstreamSpec)> {
+    let spec = |entry: &ServerEntry| match &entry.state {
+        ServerState::Enabled(spec) => Some((entry.name.clone(), (**spec).clone())),
+        _ => None,
+    };
+    servers.iter().filter_map(spec).collect()
+}
+
+/// Ends sessions that nobody uses, and those whose token is no longer good (SEC-02).
+async fn sweep(gateway: std::sync::Weak<Gateway>, stop: CancellationToken) {
+    let Some(mut tokens) = gateway.upgrade().map(|gateway| gateway.doorkeeper.tokens().changes()) else { return };
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            changed = tokens.changed() => if changed.is_err() { return },
+            () = tokio::time::sleep(SWEEP) => {}
+        }
+        let Some(gateway) = gateway.upgrade() else { return };
+        let now = mcpr_auth::Timestamp::now();
+        gateway.sessions.sweep(|principal| gateway.doorkeeper.tokens().recheck(principal, now).is_ok());
+    }
+}

@@ -1,0 +1,140 @@
+//! The checks of a stateless request against the headers it came with (2026-07-28, transports).
+
+use std::sync::Arc;
+
+use http::HeaderMap;
+use mcpr_auth::Principal;
+use mcpr_protocol::{Envelope, Era, Method, Object, RawJson, Request, Version, decode_value, encode_value};
+use mcpr_registry::{ParamHeader, ParamKind};
+
+use crate::client::{Client, Context};
+use crate::fault::Fault;
+use crate::snapshot::Snapshot;
+
+/// The header that repeats the revision.
+pub(crate) const VERSION: &str = "mcp-protocol-version";
+const METHOD: &str = "mcp-method";
+const NAME: &str = "mcp-name";
+
+/// The envelope of a request, if it claims to be stateless.
+pub(crate) fn envelope(params: Option<&RawJson>) -> Result<Option<Envelope>, Fault> {
+    let params = params.and_then(|params| Object::read(params).ok());
+    let meta = params.and_then(|params| params.object("_meta"));
+    meta.map_or(Ok(None), |meta| Envelope::read(&meta).map_err(Fault::Envelope))
+}
+
+/// The context of a stateless request that came without headers: over a pipe.
+pub(crate) fn context(principal: Principal, envelope: &Envelope) -> Result<Context, Fault> {
+    let unsupported = || Fault::UnsupportedVersion(envelope.version.clone());
+    let version = envelope.version.parse::<Version>().map_err(|_| unsupported())?;
+    if version.era() == Era::Session {
+        return Err(unsupported()); // A date with a handshake is no version for an envelope.
+    }
+    Ok(Context {
+        principal,
+        client: Arc::new(Client::of_envelope(version, envelope)),
+        session: None,
+        flights: None,
+        log_level: envelope.log_level.as_deref().map(Arc::from),
+        path: None,
+    })
+}
+
+/// Checks the headers in the order of the specification: the version, whether the method exists,
+/// then what else is repeated.
+pub(crate) fn check(headers: &HeaderMap, request: &Request, envelope: &Envelope, snapshot: &Snapshot) -> Result<(), Fault> {
+    let version = single(headers, VERSION)?;
+    if version != Some(envelope.version.as_str()) {
+        return Err(disagrees(VERSION, "params._meta[\"io.modelcontextprotocol/protocolVersion\"]"));
+    }
+    let known = envelope.version.parse::<Version>().is_ok_and(|version| version.era() == Era::Stateless);
+    if !known {
+        return Err(Fault::UnsupportedVersion(envelope.version.clone()));
+    }
+    if !exists(&request.method) {
+        return Err(Fault::MethodNotFound(request.method.to_string()));
+    }
+    if single(headers, METHOD)? != Some(request.method.as_str()) {
+        return Err(disagrees(METHOD, "method"));
+    }
+    let params = request.params.as_ref().and_then(|params| Object::read(params).ok());
+    check_name(headers, &request.method, params.as_ref())?;
+    match params {
+        Some(params) if request.method == Method::ToolsCall => check_arguments(headers, &params, snapshot),
+        _ => Ok(()),
+    }
+}
+
+/// The methods that a stateless client can call here.
+fn exists(method: &Method) -> bool {
+    matches!(
+        method,
+        Method::Discover
+            | Method::Listen
+            | Method::ToolsList
+            | Method::ToolsCall
+            | Method::PromptsList
+            | Method::PromptsGet
+            | Method::ResourcesList
+            | Method::TemplatesList
+            | Method::ResourcesRead
+            | Method::Complete
+    )
+}
+
+fn check_name(headers: &HeaderMap, method: &Method, params: Option<&Object>) -> Result<(), Fault> {
+    let Some(member) = method.named_by() else { return Ok(()) };
+    let value = single(headers, NAME)?.ok_or_else(|| disagrees(NAME, member))?;
+    let value = decode_value(value).map_err(|error| Fault::HeaderMismatch(format!("`{NAME}`: {error}")))?;
+    // A body without the name is told so by the method itself.
+    match params.and_then(|params| params.text(member)) {
+        Some(named) if named != value => Err(disagrees(NAME, member)),
+        _ => Ok(()),
+    }
+}
+
+/// Arguments that the tool's schema wants repeated in headers.
+fn check_arguments(headers: &HeaderMap, params: &Object, snapshot: &Snapshot) -> Result<(), Fault> {
+    let name = params.text("name").unwrap_or_default();
+    let Some(tool) = snapshot.known.tool(&name) else { return Ok(()) };
+    let arguments = params.get("arguments").unwrap_or_else(|| RawJson::from_static("{}"));
+    tool.param_headers.iter().try_for_each(|param| check_argument(headers, param, &arguments))
+}
+
+fn check_argument(headers: &HeaderMap, param: &ParamHeader, arguments: &RawJson) -> Result<(), Fault> {
+    let field = param.field();
+    let sent = single(headers, &field)?;
+    let expected = param.value_in(arguments);
+    let same = match (sent, &expected) {
+        (None, None) => true,
+        (Some(sent), Some(expected)) => same_value(sent, expected, param.kind)?,
+        _ => false,
+    };
+    if same { Ok(()) } else { Err(disagrees(&field, &format!("arguments.{}", param.path.join(".")))) }
+}
+
+/// Integers are compared as numbers (`42.0` is `42`), everything else as text.
+fn same_value(sent: &str, expected: &str, kind: ParamKind) -> Result<bool, Fault> {
+    let broken = |error| Fault::HeaderMismatch(format!("{error}"));
+    let sent = decode_value(sent).map_err(broken)?;
+    let expected = decode_value(expected).map_err(broken)?;
+    Ok(match (kind, sent.parse::<f64>(), expected.parse::<f64>()) {
+        (ParamKind::Integer, Ok(sent), Ok(expected)) => sent == expected,
+        _ => encode_value(&sent) == encode_value(&expected),
+    })
+}
+
+/// The one value of a header; two are two different readings.
+fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Fault> {
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(Fault::HeaderMismatch(format!("the header `{name}` is there twice")));
+    }
+    let text = value.to_str().map_err(|_| Fault::HeaderMismatch(format!("the header `{name}` is not visible ASCII")))?;
+    Ok(Some(text.trim_matches([' ', '\t'])))
+}
+
+fn disagrees(header: &str, member: &str) -> Fault {
+    Fault::HeaderMismatch(format!("the header `{header}` is missing or differs from `{member}` in the body"))
+}

@@ -1,0 +1,156 @@
+//! Reads listed items one by one, so that an odd one costs nobody but itself (B11).
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use mcpr_protocol::{Object, ObjectError, RawJson};
+
+use crate::header::param_headers;
+use crate::schema::{self, Finding};
+use crate::{Kind, Listing, Oddity, ParamHeader, Warning};
+
+/// An item that was understood as far as needed, before it has an exposed name.
+#[derive(Debug)]
+pub(crate) struct Draft<'a> {
+    pub(crate) listing: &'a Listing,
+    /// The place of `listing` among the listings.
+    pub(crate) place: usize,
+    pub(crate) origin: Arc<str>,
+    pub(crate) object: Object,
+    pub(crate) facts: ToolFacts,
+}
+
+/// What is known of a tool; empty for other kinds.
+#[derive(Debug, Default)]
+pub(crate) struct ToolFacts {
+    /// The repaired `inputSchema`, where it had to be.
+    pub(crate) schema: Option<RawJson>,
+    pub(crate) param_headers: Vec<ParamHeader>,
+    pub(crate) read_only: bool,
+    pub(crate) idempotent: bool,
+}
+
+/// Reads the items of a kind, in the order of the listings and of each list.
+pub(crate) fn read_all<'a>(
+    kind: Kind,
+    listings: &'a [Listing],
+    warnings: &mut Vec<Warning>,
+) -> Vec<Draft<'a>> {
+    let mut drafts = Vec::with_capacity(
+        listings
+            .iter()
+            .map(|listing| listing.offers.items(kind).len())
+            .sum(),
+    );
+    for (place, listing) in listings.iter().enumerate() {
+        let mut reader = Reader {
+            kind,
+            listing,
+            place,
+            seen: HashSet::new(),
+            warnings,
+        };
+        let items = listing.offers.items(kind).iter().enumerate();
+        drafts.extend(items.filter_map(|(index, item)| reader.read(index, item)));
+    }
+    drafts
+}
+
+/// Reads the items of one kind and server.
+struct Reader<'a, 'w> {
+    kind: Kind,
+    listing: &'a Listing,
+    place: usize,
+    seen: HashSet<Arc<str>>,
+    warnings: &'w mut Vec<Warning>,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn read(&mut self, index: usize, item: &RawJson) -> Option<Draft<'a>> {
+        let (object, origin) = match named(self.kind, item) {
+            Ok(named) => named,
+            Err(oddity) => {
+                self.warn(format!("#{}", index + 1), oddity);
+                return None;
+            }
+        };
+        let facts = match self.facts(&object, &origin) {
+            Ok(facts) => facts,
+            Err(oddity) => {
+                self.warn(origin.to_string(), oddity);
+                return None;
+            }
+        };
+        Some(Draft {
+            listing: self.listing,
+            place: self.place,
+            origin,
+            object,
+            facts,
+        })
+    }
+
+    fn facts(&mut self, object: &Object, origin: &Arc<str>) -> Result<ToolFacts, Oddity> {
+        // Calls are routed by server and name, so a second tool of that name could not be reached.
+        let by_name = matches!(self.kind, Kind::Tools | Kind::Prompts);
+        if by_name && self.seen.contains(origin) {
+            return Err(Oddity::Twice);
+        }
+        let facts = match self.kind {
+            Kind::Tools => tool_facts(object, self.listing.stateless_http)?,
+            _ => ToolFacts::default(),
+        };
+        if facts.schema.is_some() {
+            self.warn(origin.to_string(), Oddity::SchemaRepaired);
+        }
+        self.seen.insert(origin.clone());
+        Ok(facts)
+    }
+
+    fn warn(&mut self, item: String, what: Oddity) {
+        let server = self.listing.server.clone();
+        self.warnings.push(Warning {
+            server,
+            kind: self.kind,
+            item,
+            what,
+        });
+    }
+}
+
+/// The members of an item and what the server calls it.
+fn named(kind: Kind, item: &RawJson) -> Result<(Object, Arc<str>), Oddity> {
+    let object = Object::read(item).map_err(|error| match error {
+        ObjectError::NotAnObject => Oddity::NotAnObject,
+        ObjectError::Duplicate(member) => Oddity::Duplicate(member),
+    })?;
+    let name = object.text(kind.key()).filter(|name| !name.is_empty());
+    let name = name.ok_or(Oddity::Nameless(kind.key()))?;
+    Ok((object, name.into()))
+}
+
+fn tool_facts(tool: &Object, stateless_http: bool) -> Result<ToolFacts, Oddity> {
+    let schema = tool.get("inputSchema");
+    let repaired = match schema::examine(schema.as_ref()) {
+        Finding::Fine => None,
+        Finding::Repaired(text) => Some(text),
+        Finding::Hopeless(fault) => return Err(Oddity::SchemaHopeless(fault)),
+    };
+    let headers = match schema.as_ref().map(param_headers).transpose() {
+        Err(fault) if stateless_http => return Err(Oddity::HeaderInvalid(fault)),
+        found => found.ok().flatten().unwrap_or_default(),
+    };
+    let annotations = tool.object("annotations");
+    let hint = |key| {
+        annotations
+            .as_ref()
+            .and_then(|object| object.get(key))
+            .is_some_and(|hint| hint.as_str() == "true")
+    };
+    Ok(ToolFacts {
+        schema: repaired,
+        param_headers: headers,
+        read_only: hint("readOnlyHint"),
+        idempotent: hint("idempotentHint"),
+    })
+}

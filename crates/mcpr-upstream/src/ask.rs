@@ -1,0 +1,127 @@
+//! mcpr's own requests to a server: introductions, lists, pings.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpr_protocol::{
+    Edit, Envelope, Era, ErrorObject, Message, Method, Notification, Object, RawJson, Request, Response, Rope, Version,
+    code,
+};
+use mcpr_transport::{Event, Failed, FailedKind, Outgoing, Transport};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use crate::introduce::client_info;
+use crate::status::Heard;
+
+/// What a server answered to a request of ours.
+pub(crate) type Answer = Result<RawJson, ErrorObject>;
+
+/// Sends a request and waits for its answer, answering what the server asks in between.
+pub(crate) async fn ask(
+    transport: &dyn Transport,
+    method: Method,
+    params: Rope,
+    limit: Duration,
+) -> Result<Answer, Failed> {
+    let name = method.as_str().to_owned();
+    let answer = timeout(limit, ask_without_limit(transport, method, params)).await;
+    answer.unwrap_or_else(|_| {
+        Err(Failed::maybe_sent(FailedKind::TimedOut, format!("no answer to `{name}` within {limit:?}")))
+    })
+}
+
+async fn ask_without_limit(transport: &dyn Transport, method: Method, params: Rope) -> Result<Answer, Failed> {
+    let request = Outgoing { id: transport.next_id(), method, params, name: None, headers: Vec::new() };
+    let mut exchange = transport.open(request).await?;
+    loop {
+        match exchange.next().await? {
+            Message::Response(response) => return Ok(response.outcome.map_err(|error| error_of(&error))),
+            Message::Request(request) => answer_locally(transport, &request).await?,
+            Message::Notification(_) => {}
+        }
+    }
+}
+
+fn error_of(raw: &RawJson) -> ErrorObject {
+    raw.read().unwrap_or_else(|_| ErrorObject::new(code::INTERNAL, "an error that is no JSON-RPC error object"))
+}
+
+/// Answers a request that belongs to no call of a client.
+///
+/// mcpr declares no client capability of its own, so only `ping` is a question it can answer.
+pub(crate) async fn answer_locally(transport: &dyn Transport, request: &Request) -> Result<(), Failed> {
+    let outcome = match request.method {
+        Method::Ping => Ok(RawJson::from_static("{}")),
+        _ => {
+            let message = format!("mcpr did not declare a capability for `{}`", request.method);
+            Err(ErrorObject::new(code::METHOD_NOT_FOUND, message).render())
+        }
+    };
+    transport.send(Message::Response(Response { id: Some(request.id.clone()), outcome })).await
+}
+
+/// Params for a request of ours: in the stateless era with the envelope, else as they are.
+pub(crate) fn params(version: Version, params: &Object) -> Rope {
+    if version.era() == Era::Session {
+        return if params.is_empty() { Rope::new() } else { params.raw().clone().into() };
+    }
+    let empty = RawJson::from_static("{}");
+    let none = Object::read(&empty).expect("an empty object is one");
+    let mut meta = Edit::new(&none);
+    let no_capabilities = RawJson::from_static("{}");
+    for (member, value) in Envelope::members(version, &no_capabilities, &client_info()) {
+        meta.set(member, value);
+    }
+    let meta = meta.finish();
+    Edit::new(params).set("_meta", meta).finish()
+}
+
+/// A connection with the ear for what comes unasked.
+pub(crate) struct Line {
+    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) events: mpsc::Receiver<Event>,
+    /// What was heard and not yet acted on.
+    pub(crate) heard: Heard,
+    /// Why the connection ended, once it has.
+    pub(crate) ended: Option<Failed>,
+}
+
+impl Line {
+    pub(crate) fn new(transport: Arc<dyn Transport>, events: mpsc::Receiver<Event>) -> Self {
+        Self { transport, events, heard: Heard::default(), ended: None }
+    }
+
+    /// Runs `work` while events are taken, so that the server is never stuck on us.
+    pub(crate) async fn during<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                event = self.events.recv(), if self.ended.is_none() => self.take(event).await,
+            }
+        }
+    }
+
+    /// Acts on one event; `None` is a connection that ended without a word.
+    pub(crate) async fn take(&mut self, event: Option<Event>) {
+        let gone = || Failed::maybe_sent(FailedKind::Closed, "the connection ended");
+        match event {
+            Some(Event::Notification(notification)) => self.note(&notification),
+            Some(Event::Request(request)) => {
+                if let Err(failed) = answer_locally(&*self.transport, &request).await {
+                    tracing::debug!(reason = %failed, "could not answer the server");
+                }
+            }
+            Some(Event::Closed(why)) => self.ended = Some(why),
+            None => self.ended = Some(gone()),
+        }
+    }
+
+    pub(crate) fn note(&mut self, notification: &Notification) {
+        self.heard.note(&notification.method);
+    }
+}

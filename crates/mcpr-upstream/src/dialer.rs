@@ -1,0 +1,1 @@
+//! Opening real connections.

@@ -1,0 +1,172 @@
+//! The task that keeps one server.
+
+mod live;
+mod start;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpr_registry::ServerName;
+use mcpr_transport::{Failed, FailedKind};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::status::{Heard, Phase, Status};
+use crate::{Dial, Memory, UpstreamSpec};
+
+/// How long a server must have been up for its next failure to count as the first again.
+const STEADY: Duration = Duration::from_secs(30);
+
+/// The least time between two attempts that were asked for from outside.
+const IMPATIENCE: Duration = Duration::from_secs(5);
+
+/// What others may ask of a keeper.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Somebody wants to use the server.
+    Wanted,
+    /// Somebody doubts the connection; told if it turns out to be well.
+    Suspect(Option<oneshot::Sender<()>>),
+    /// Somebody heard that lists changed.
+    Heard(Heard),
+    /// The session of this generation has expired.
+    Renew(u64),
+}
+
+/// What a keeper needs of the world; shared by all.
+pub(crate) struct Surroundings {
+    pub(crate) dial: Arc<dyn Dial>,
+    pub(crate) memory: Arc<dyn Memory>,
+    /// How many servers may be starting at once.
+    pub(crate) starts: Semaphore,
+    /// Counts every change of any status.
+    pub(crate) changes: watch::Sender<u64>,
+}
+
+pub(crate) struct Keeper {
+    pub(crate) name: ServerName,
+    pub(crate) spec: UpstreamSpec,
+    pub(crate) around: Arc<Surroundings>,
+    pub(crate) status: watch::Sender<Status>,
+    pub(crate) commands: mpsc::Receiver<Command>,
+    pub(crate) stop: CancellationToken,
+}
+
+/// Why a life of the server ended.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// The gateway wants it so.
+    Stopped,
+    /// Nobody used it.
+    Idle,
+    /// It was lost.
+    Lost(Failed),
+}
+
+impl Keeper {
+    /// Keeps the server until it is stopped for good.
+    pub(crate) async fn run(mut self, mut wanted: bool) {
+        let mut failures = 0;
+        while !self.stop.is_cancelled() {
+            if !wanted && !self.sleep_until_wanted().await {
+                break;
+            }
+            let began = Instant::now();
+            let ended = self.live_once().await;
+            wanted = !matches!(ended, Ended::Idle);
+            if let Ended::Lost(failed) = ended {
+                failures = if began.elapsed() >= STEADY { 0 } else { failures + 1 };
+                self.after_loss(failed, failures, began).await;
+            }
+        }
+        self.publish(|status| {
+            status.phase = Phase::Stopped;
+            status.replica = None;
+        });
+    }
+
+    /// Waits for the first use; false if it is stopped instead.
+    async fn sleep_until_wanted(&mut self) -> bool {
+        self.publish(|status| status.phase = Phase::Idle);
+        loop {
+            tokio::select! {
+                () = self.stop.cancelled() => return false,
+                command = self.commands.recv() => match command {
+                    Some(Command::Wanted) => return true,
+                    Some(_) => {}
+                    None => return false,
+                },
+            }
+        }
+    }
+
+    /// One life: start, serve, end.
+    async fn live_once(&mut self) -> Ended {
+        let stop = self.stop.clone();
+        self.publish(|status| {
+            status.phase = Phase::Starting;
+            status.starts += 1;
+        });
+        let started = tokio::select! {
+            started = self.start() => started,
+            () = stop.cancelled() => return Ended::Stopped,
+        };
+        match started {
+            Ok(started) => self.live(started).await,
+            Err(failed) => Ended::Lost(failed),
+        }
+    }
+
+    /// Says what happened, and waits before the next attempt.
+    ///
+    /// A server that was up gets one attempt before it counts as down: most losses are restarts.
+    async fn after_loss(&mut self, failed: Failed, failures: u32, began: Instant) {
+        let was_up = self.status.borrow().replica.is_some();
+        let patience = if matches!(failed.kind, FailedKind::Unauthorized(_)) { u32::MAX } else { failures.saturating_sub(1) };
+        let delay = jittered(self.spec.restart.delay(patience));
+        let retry_at = Instant::now() + delay;
+        tracing::warn!(server = %self.name, reason = %failed, retry_in = ?delay, attempt = failures, "server lost");
+        let reason: Arc<str> = failed.detail.as_str().into();
+        self.publish(|status| {
+            status.replica = None;
+            status.phase = match failed.kind {
+                FailedKind::Unauthorized(_) => Phase::AuthRequired { reason, retry_at },
+                _ if was_up => Phase::Starting,
+                _ => Phase::Down { reason, retry_at },
+            };
+        });
+        self.wait_until(retry_at, began + IMPATIENCE).await;
+    }
+
+    /// Waits for the time of the next attempt, or for somebody who wants it earlier.
+    async fn wait_until(&mut self, retry_at: Instant, not_before: Instant) {
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep_until(retry_at) => return,
+                () = self.stop.cancelled() => return,
+                command = self.commands.recv() => match command {
+                    Some(Command::Wanted) if Instant::now() >= not_before => return,
+                    Some(_) => {}
+                    None => return,
+                },
+            }
+        }
+    }
+
+    /// Changes the status and tells everybody.
+    pub(crate) fn publish(&self, change: impl FnOnce(&mut Status)) {
+        self.status.send_modify(|status| {
+            change(status);
+            status.since = std::time::SystemTime::now();
+        });
+        self.around.changes.send_modify(|count| *count += 1);
+    }
+}
+
+/// A delay moved by up to a fifth, so that servers lost together do not come back together.
+fn jittered(delay: Duration) -> Duration {
+    let mut byte = [0_u8; 1];
+    let _ = getrandom::fill(&mut byte);
+    delay.mul_f64(0.8 + 0.4 * f64::from(byte[0]) / 255.0)
+}

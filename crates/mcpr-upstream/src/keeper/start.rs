@@ -1,0 +1,239 @@
+//! From nothing to a server that is introduced and listed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpr_protocol::Version;
+use mcpr_registry::Offers;
+use mcpr_transport::{Failed, FailedKind};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::Keeper;
+use crate::ask::Line;
+use crate::dial::{Dialled, Signs, Wire};
+use crate::era::{self, Verdict};
+use crate::introduce::{Discovery, Introduced, discover, initialize};
+use crate::list::Lister;
+use crate::spec::{Reach, SseChoice};
+use crate::status::Heard;
+
+/// How long a server may say nothing to the probe, counted from its first sign of life, or from
+/// when it stopped using the processor.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// How often the signs of life are looked at while a probe waits.
+const GLANCE: Duration = Duration::from_millis(250);
+
+/// For one request of the opening exchange, within the limit of the whole start.
+const STEP: Duration = Duration::from_secs(3600);
+
+/// A server that has been introduced and listed.
+pub(crate) struct Started {
+    pub(crate) line: Line,
+    pub(crate) introduced: Introduced,
+    pub(crate) offers: Arc<Offers>,
+    pub(crate) pid: Option<u32>,
+}
+
+/// A connection on which the opening exchange is done.
+struct Met {
+    line: Line,
+    introduced: Introduced,
+    pid: Option<u32>,
+}
+
+/// What a probe on a fresh connection came to.
+enum Probe {
+    Stateless(Box<Introduced>),
+    /// A session server that can be introduced on the same connection.
+    Session,
+    /// Nothing was answered; the connection is of no further use.
+    Silent,
+}
+
+impl Keeper {
+    /// Dials, introduces and lists, within the time limit of a start.
+    pub(super) async fn start(&self) -> Result<Started, Failed> {
+        let permit = self.around.starts.acquire().await;
+        let limit = self.spec.timeouts.start;
+        let deadline = Instant::now() + limit;
+        let met = timeout_at(deadline, self.meet()).await.unwrap_or_else(|_| Err(too_slow(limit, "introduction")))?;
+        let listed = timeout_at(deadline, self.first_lists(met)).await;
+        let started = listed.unwrap_or_else(|_| Err(too_slow(limit, "first listing")))?;
+        drop(permit);
+        Ok(started)
+    }
+
+    async fn first_lists(&self, mut met: Met) -> Result<Started, Failed> {
+        let transport = met.line.transport.clone();
+        let lister = Lister {
+            server: self.name.as_str(),
+            transport: &*transport,
+            introduced: &met.introduced,
+            limit: STEP,
+        };
+        let offers = met.line.during(lister.read(Heard::ALL, None)).await?;
+        Ok(Started { line: met.line, introduced: met.introduced, offers: Arc::new(offers), pid: met.pid })
+    }
+
+    /// Finds out how the server is spoken to, unless that is known, and does the opening exchange.
+    async fn meet(&self) -> Result<Met, Failed> {
+        if let Some(verdict) = self.spec.protocol.settled() {
+            return self.meet_as(self.on_the_right_wire(verdict)).await;
+        }
+        if matches!(&self.spec.reach, Reach::Http(http) if http.sse == SseChoice::Always) {
+            return self.meet_as(Verdict::OldSse).await;
+        }
+        let key = era::key(&self.spec);
+        if let Some(verdict) = self.around.memory.verdict(&key) {
+            match self.meet_as(verdict).await {
+                Err(failed) if casts_doubt(&failed) => self.around.memory.forget(&key),
+                met_or_outage => return met_or_outage,
+            }
+        }
+        let (met, verdict) = self.find_out().await?;
+        self.around.memory.remember(&key, verdict);
+        Ok(met)
+    }
+
+    fn on_the_right_wire(&self, verdict: Verdict) -> Verdict {
+        match &self.spec.reach {
+            Reach::Http(http) if http.sse == SseChoice::Always && verdict == Verdict::Session => Verdict::OldSse,
+            _ => verdict,
+        }
+    }
+
+    async fn meet_as(&self, verdict: Verdict) -> Result<Met, Failed> {
+        match verdict {
+            Verdict::Session => self.greet(self.dial(Wire::Usual).await?).await,
+            Verdict::OldSse => self.greet(self.dial(Wire::OldSse).await?).await,
+            Verdict::Stateless => {
+                let (mut line, signs) = self.dial(Wire::Usual).await?;
+                match self.probe(&mut line, None).await? {
+                    Probe::Stateless(introduced) => Ok(met(line, signs, *introduced)),
+                    _ => Err(Failed::maybe_sent(FailedKind::Malformed, "the server does not speak 2026-07-28")),
+                }
+            }
+        }
+    }
+
+    /// The probe: `server/discover` first, and what it tells when it is not answered.
+    async fn find_out(&self) -> Result<(Met, Verdict), Failed> {
+        let (mut line, signs) = self.dial(Wire::Usual).await?;
+        match self.probe(&mut line, signs.as_deref()).await? {
+            Probe::Stateless(introduced) => Ok((met(line, signs, *introduced), Verdict::Stateless)),
+            Probe::Session => self.greet_or_fall_back((line, signs)).await,
+            Probe::Silent => {
+                line.transport.close().await;
+                let fresh = self.dial(Wire::Usual).await?;
+                Ok((self.greet(fresh).await?, Verdict::Session))
+            }
+        }
+    }
+
+    /// `initialize`, and the old transport where the URL turns out to be one of those.
+    async fn greet_or_fall_back(&self, fresh: Fresh) -> Result<(Met, Verdict), Failed> {
+        let old = matches!(&self.spec.reach, Reach::Http(http) if http.sse == SseChoice::Auto);
+        match self.greet(fresh).await {
+            Ok(met) => Ok((met, Verdict::Session)),
+            Err(failed) if old && matches!(failed.kind, FailedKind::Status(400 | 404 | 405)) => {
+                let fresh = self.dial(Wire::OldSse).await?;
+                // If that fails too, the first failure is the one to tell: it is about what the file says.
+                self.greet(fresh).await.map(|met| (met, Verdict::OldSse)).map_err(|_| failed)
+            }
+            Err(failed) => Err(failed),
+        }
+    }
+
+    async fn greet(&self, (mut line, signs): Fresh) -> Result<Met, Failed> {
+        let transport = line.transport.clone();
+        let introduction = initialize(&*transport, self.spec.protocol.session_version(), STEP);
+        match line.during(introduction).await {
+            Ok(introduced) => Ok(met(line, signs, introduced)),
+            Err(failed) => {
+                line.transport.close().await;
+                Err(line.ended.filter(|_| failed.kind == FailedKind::Closed).unwrap_or(failed))
+            }
+        }
+    }
+
+    async fn dial(&self, wire: Wire) -> Result<Fresh, Failed> {
+        let Dialled { transport, events, signs } = self.around.dial.dial(&self.name, &self.spec, wire).await?;
+        Ok((Line::new(transport, events), signs))
+    }
+
+    async fn probe(&self, line: &mut Line, signs: Option<&dyn Signs>) -> Result<Probe, Failed> {
+        let transport = line.transport.clone();
+        let work = async {
+            tokio::select! {
+                found = discover(&*transport, STEP) => Some(found),
+                () = silence(signs) => None,
+            }
+        };
+        match line.during(work).await {
+            None => Ok(Probe::Silent),
+            Some(Ok(Discovery::Stateless(introduced))) => Ok(Probe::Stateless(introduced)),
+            Some(Ok(Discovery::Session)) => Ok(Probe::Session),
+            Some(Ok(Discovery::Versions(versions))) => settle_versions(&versions),
+            Some(Err(failed)) => on_failed_probe(failed, &self.spec.reach),
+        }
+    }
+}
+
+type Fresh = (Line, Option<Arc<dyn Signs>>);
+
+fn met(line: Line, signs: Option<Arc<dyn Signs>>, introduced: Introduced) -> Met {
+    Met { line, introduced, pid: signs.and_then(|signs| signs.pid()) }
+}
+
+/// A stateless server that does not speak our revision; one that names only dates with a
+/// handshake can still be greeted.
+fn settle_versions(versions: &[String]) -> Result<Probe, Failed> {
+    let session = |text: &String| text.parse::<Version>().is_ok_and(|version| version < Version::V2026_07_28);
+    if versions.iter().any(session) {
+        return Ok(Probe::Session);
+    }
+    let spoken = versions.join(", ");
+    Err(Failed::maybe_sent(FailedKind::Malformed, format!("the server speaks only these protocol versions: {spoken}")))
+}
+
+/// What a probe tells that was not answered with a message (`FailedKind` by the HTTP status).
+fn on_failed_probe(failed: Failed, reach: &Reach) -> Result<Probe, Failed> {
+    match (failed.kind, reach) {
+        (FailedKind::Status(400..=499) | FailedKind::Malformed, Reach::Http(_)) => Ok(Probe::Session),
+        (FailedKind::Closed, Reach::Stdio(_)) => Ok(Probe::Silent),
+        _ => Err(failed),
+    }
+}
+
+/// Whether a failure may mean that the server is spoken to in another way than remembered.
+fn casts_doubt(failed: &Failed) -> bool {
+    matches!(failed.kind, FailedKind::Malformed | FailedKind::Status(400..=499) | FailedKind::Closed)
+}
+
+/// Ends when a child process has had its time to answer the probe.
+///
+/// A slow starter (a package that is being downloaded) has not spoken and uses the processor, so
+/// it gets more time; the limit of the whole start holds in any case. Without signs to go by it
+/// never ends.
+async fn silence(signs: Option<&dyn Signs>) {
+    let Some(signs) = signs else { return std::future::pending().await };
+    let mut quiet_since = Instant::now();
+    let mut spoke = false;
+    let mut used = signs.cpu_time();
+    while quiet_since.elapsed() < SILENCE {
+        sleep(GLANCE).await;
+        let now = signs.cpu_time();
+        let first_word = signs.has_spoken() && !spoke;
+        spoke |= first_word;
+        if first_word || (!spoke && now != used) {
+            quiet_since = Instant::now();
+        }
+        used = now;
+    }
+}
+
+fn too_slow(limit: Duration, what: &str) -> Failed {
+    let detail = format!("no {what} within {limit:?}; if the server needs longer, raise `mcpr.timeouts.start`");
+    Failed::maybe_sent(FailedKind::TimedOut, detail)
+}

@@ -1,0 +1,117 @@
+//! All servers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpr_registry::ServerName;
+use parking_lot::RwLock;
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::keeper::{Keeper, Surroundings};
+use crate::status::{Phase, Status, Upstream};
+use crate::{Dial, Memory, UpstreamSpec};
+
+/// How servers are started.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolOptions {
+    /// How many may be starting at once; 1 is one after the other, in their order.
+    pub starts_at_once: usize,
+    /// Whether they are started before anybody wants them.
+    pub eager: bool,
+}
+
+/// Keeps a set of servers.
+pub struct Pool {
+    around: Arc<Surroundings>,
+    options: PoolOptions,
+    servers: RwLock<BTreeMap<ServerName, Arc<Upstream>>>,
+    keepers: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Pool {
+    /// A pool without servers.
+    pub fn new(dial: Arc<dyn Dial>, memory: Arc<dyn Memory>, options: PoolOptions) -> Self {
+        let starts = Semaphore::new(options.starts_at_once.max(1));
+        let around = Surroundings { dial, memory, starts, changes: watch::Sender::new(0) };
+        Self {
+            around: Arc::new(around),
+            options,
+            servers: RwLock::default(),
+            keepers: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        }
+    }
+
+    /// Keeps exactly these servers from now on, and starts them in their order.
+    ///
+    /// What is there with the same specification stays untouched.
+    pub fn apply(&self, desired: Vec<(ServerName, UpstreamSpec)>) {
+        let mut servers = self.servers.write();
+        let mut before = std::mem::take(&mut *servers);
+        for (name, spec) in desired {
+            let same = before.remove(&name).filter(|upstream| upstream.spec == spec);
+            servers.insert(name.clone(), same.unwrap_or_else(|| self.keep(name, spec)));
+        }
+        before.into_values().for_each(|gone| gone.stop.cancel());
+        self.around.changes.send_modify(|count| *count += 1);
+    }
+
+    /// A server by its name.
+    pub fn get(&self, name: &ServerName) -> Option<Arc<Upstream>> {
+        self.servers.read().get(name).cloned()
+    }
+
+    /// All servers, by name.
+    pub fn all(&self) -> Vec<Arc<Upstream>> {
+        self.servers.read().values().cloned().collect()
+    }
+
+    /// A count that grows whenever the status of any server changes.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.around.changes.subscribe()
+    }
+
+    /// Starts every server that was not wanted before, and waits until each is ready or known not to be.
+    pub async fn wake_all(&self) {
+        let upstreams = self.all();
+        let waits = upstreams.iter().filter(|upstream| !upstream.spec.lazy).map(|upstream| upstream.wake());
+        futures_util::future::join_all(waits).await;
+    }
+
+    /// Stops all servers and waits until nothing of them is left, `grace` at the most.
+    pub async fn shutdown(&self, grace: Duration) {
+        self.stop.cancel();
+        self.keepers.close();
+        if tokio::time::timeout(grace, self.keepers.wait()).await.is_err() {
+            tracing::warn!("some servers did not stop within {grace:?}");
+        }
+    }
+
+    fn keep(&self, name: ServerName, spec: UpstreamSpec) -> Arc<Upstream> {
+        let wanted = self.options.eager && !spec.lazy;
+        let phase = if wanted { Phase::Starting } else { Phase::Idle };
+        let (status, seen) = watch::channel(Status::new(phase, self.around.memory.offers(&name)));
+        let (commands, obeyed) = mpsc::channel(64);
+        let stop = self.stop.child_token();
+        let keeper = Keeper {
+            name: name.clone(),
+            spec: spec.clone(),
+            around: self.around.clone(),
+            status,
+            commands: obeyed,
+            stop: stop.clone(),
+        };
+        self.keepers.spawn(keeper.run(wanted));
+        Arc::new(Upstream { name, spec, status: seen, commands, stop })
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}

@@ -1,0 +1,222 @@
+//! What the rest of the gateway sees of a server.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use mcpr_protocol::notification;
+use mcpr_registry::{Offers, ServerName};
+use mcpr_transport::Failed;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
+
+use crate::keeper::Command;
+use crate::{Replica, UpstreamSpec};
+
+/// A server, seen from outside of its keeper.
+pub struct Upstream {
+    /// Its name.
+    pub name: ServerName,
+    /// How it is reached and treated.
+    pub spec: UpstreamSpec,
+    pub(crate) status: watch::Receiver<Status>,
+    pub(crate) commands: mpsc::Sender<Command>,
+    pub(crate) stop: tokio_util::sync::CancellationToken,
+}
+
+/// The state of a server at one moment.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// Where it is in its life.
+    pub phase: Phase,
+    /// Since when.
+    pub since: SystemTime,
+    /// Where requests go; only while it is ready.
+    pub replica: Option<Arc<Replica>>,
+    /// What it listed last, in this run or an earlier one.
+    pub offers: Option<Arc<Offers>>,
+    /// How often it said itself that a list changed.
+    pub notices: Notices,
+    /// How often it was started.
+    pub starts: u64,
+}
+
+/// Where a server is in its life.
+#[derive(Clone, Debug)]
+pub enum Phase {
+    /// Waits for its first use.
+    Idle,
+    /// Is being started, introduced and listed; also the moment after a loss, before the first
+    /// attempt to get it back has failed.
+    Starting,
+    /// Takes requests.
+    Ready,
+    /// Is not to be had; tried again by itself.
+    Down {
+        /// Why, for people.
+        reason: Arc<str>,
+        /// When it is tried again.
+        retry_at: Instant,
+    },
+    /// Wants credentials that the configuration does not give it; tried again, slowly.
+    AuthRequired {
+        /// What the server said.
+        reason: Arc<str>,
+        /// When it is tried again.
+        retry_at: Instant,
+    },
+    /// Was stopped for good.
+    Stopped,
+}
+
+/// Counts of a server's own `list_changed` notices; they only ever grow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Notices {
+    /// About tools.
+    pub tools: u64,
+    /// About prompts.
+    pub prompts: u64,
+    /// About resources and templates.
+    pub resources: u64,
+}
+
+/// Lists that a server said have changed, and that were not read again yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Heard {
+    pub(crate) tools: bool,
+    pub(crate) prompts: bool,
+    pub(crate) resources: bool,
+}
+
+impl Upstream {
+    /// The state now.
+    pub fn status(&self) -> Status {
+        self.status.borrow().clone()
+    }
+
+    /// Where requests go now, if the server is ready.
+    pub fn replica(&self) -> Option<Arc<Replica>> {
+        self.status.borrow().replica.clone()
+    }
+
+    /// Asks for an attempt now instead of later: somebody wants to use the server.
+    pub fn nudge(&self) {
+        let _ = self.commands.try_send(Command::Wanted);
+    }
+
+    /// Says that a request to the replica failed in a way that casts doubt on the connection.
+    pub fn suspect(&self) {
+        let _ = self.commands.try_send(Command::Suspect(None));
+    }
+
+    /// Says that a list changed, as heard in the answer to a request of somebody.
+    pub fn heard(&self, method: &str) {
+        let mut heard = Heard::default();
+        heard.note(method);
+        let _ = self.commands.try_send(Command::Heard(heard));
+    }
+
+    /// Whether requests can go to the server again after one to `replica` failed: it turns out to
+    /// be well, or it is replaced. The caller bounds the wait.
+    pub async fn recovered(&self, replica: &Arc<Replica>) -> bool {
+        let (reply, well) = oneshot::channel();
+        if self.commands.send(Command::Suspect(Some(reply))).await.is_err() {
+            return false;
+        }
+        if well.await.is_ok() {
+            return true;
+        }
+        let mut status = self.status.clone();
+        let decided = |status: &Status| match &status.replica {
+            Some(current) => !Arc::ptr_eq(current, replica),
+            None => !matches!(status.phase, Phase::Starting),
+        };
+        status.wait_for(decided).await.is_ok_and(|status| status.replica.is_some())
+    }
+
+    /// Waits until the server is ready, or is known not to be.
+    pub async fn settled(&self) -> Status {
+        let mut status = self.status.clone();
+        let settled = status.wait_for(|status| !matches!(status.phase, Phase::Starting)).await;
+        settled.map_or_else(|_| self.status(), |status| status.clone())
+    }
+
+    /// Starts the server if it sleeps, and waits until it is ready or is known not to be.
+    pub async fn wake(&self) -> Status {
+        self.nudge();
+        let mut status = self.status.clone();
+        let awake = |status: &Status| !matches!(status.phase, Phase::Starting | Phase::Idle);
+        let settled = status.wait_for(awake).await;
+        settled.map_or_else(|_| self.status(), |status| status.clone())
+    }
+
+    /// Renews the session that a request to `replica` found expired (SRV-07).
+    ///
+    /// One renewal is in flight per session: all who saw the same generation expire wait for it.
+    ///
+    /// # Errors
+    ///
+    /// When the server is lost instead.
+    pub async fn renew(&self, replica: &Replica, seen: u64) -> Result<(), Failed> {
+        let lost = || Failed::unsent(mcpr_transport::FailedKind::Closed, "the session could not be renewed");
+        self.commands.send(Command::Renew(seen)).await.map_err(|_| lost())?;
+        replica.newer_session(seen).await.ok_or_else(lost)
+    }
+}
+
+impl Status {
+    pub(crate) fn new(phase: Phase, offers: Option<Arc<Offers>>) -> Self {
+        let since = SystemTime::now();
+        Self { phase, since, replica: None, offers, notices: Notices::default(), starts: 0 }
+    }
+
+    /// Why it cannot be used, if that is so.
+    pub fn reason(&self) -> Option<&str> {
+        match &self.phase {
+            Phase::Down { reason, .. } | Phase::AuthRequired { reason, .. } => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// How long until it is tried again.
+    pub fn retry_in(&self) -> Option<Duration> {
+        match self.phase {
+            Phase::Down { retry_at, .. } | Phase::AuthRequired { retry_at, .. } => {
+                Some(retry_at.saturating_duration_since(Instant::now()))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Heard {
+    pub(crate) const ALL: Self = Self { tools: true, prompts: true, resources: true };
+
+    pub(crate) fn note(&mut self, method: &str) {
+        match method {
+            notification::TOOLS_CHANGED => self.tools = true,
+            notification::PROMPTS_CHANGED => self.prompts = true,
+            notification::RESOURCES_CHANGED => self.resources = true,
+            _ => {}
+        }
+    }
+
+    pub(crate) fn any(self) -> bool {
+        self != Self::default()
+    }
+
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            tools: self.tools || other.tools,
+            prompts: self.prompts || other.prompts,
+            resources: self.resources || other.resources,
+        }
+    }
+}
+
+impl Notices {
+    pub(crate) fn count(&mut self, heard: Heard) {
+        self.tools += u64::from(heard.tools);
+        self.prompts += u64::from(heard.prompts);
+        self.resources += u64::from(heard.resources);
+    }
+}
