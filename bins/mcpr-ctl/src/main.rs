@@ -1,2 +1,35 @@
-//! Placeholder until the crates below exist.
-fn main() {}
+//! `mcpr-ctl`: looks after mcpr from a terminal or a script.
+//!
+//! `cli` says what can be typed, `commands` has one file for each thing to look after, `connect`
+//! finds the gateway, `database` stands in for it when tokens are wanted and none is running, and
+//! everything that is written goes through `out`.
+
+mod cli;
+mod commands;
+mod connect;
+mod database;
+mod out;
+mod problem;
+mod suggest;
+
+use std::process;
+
+use clap::Parser;
+use mcpr_admin::ExitCode;
+
+use self::cli::{Cli, usage};
+use self::out::Out;
+use self::problem::Problem;
+
+fn main() -> process::ExitCode {
+    let ended = match Cli::try_parse() {
+        Ok(cli) => Out::new(&cli.global).ended(run(&cli)),
+        Err(error) => usage::ended(&error),
+    };
+    ended.into()
+}
+
+fn run(cli: &Cli) -> Result<ExitCode, Problem> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(commands::run(cli, &Out::new(&cli.global)))
+}

@@ -8,7 +8,10 @@
 pub mod child;
 pub mod exchange;
 pub mod failed;
+pub mod http;
 pub mod outgoing;
+pub mod pending;
+pub mod sse;
 
 pub use exchange::{Answering, Exchange, Reason};
 pub use failed::{Failed, FailedKind, Sent};

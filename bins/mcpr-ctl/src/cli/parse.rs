@@ -1,0 +1,120 @@
+//! Values out of texts, once.
+
+use std::fs;
+use std::io::{self, Read};
+use std::time::Duration;
+
+use bytes::Bytes;
+use mcpr_admin::Scope;
+use mcpr_auth::Timestamp;
+use mcpr_protocol::RawJson;
+
+/// When something ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expiry {
+    /// So long from now.
+    After(Duration),
+    /// At this time.
+    At(Timestamp),
+}
+
+impl Expiry {
+    /// The time it means.
+    pub(crate) fn from(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::After(duration) => now.after(duration),
+            Self::At(time) => time,
+        }
+    }
+}
+
+/// A time to wait.
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    mcpr_config::duration(text).ok_or_else(|| "write it like 500ms, 30s, 5m or 1h30m".to_owned())
+}
+
+/// A time from now, or a point in time.
+pub(super) fn expiry(text: &str) -> Result<Expiry, String> {
+    let after = mcpr_config::duration(text).map(Expiry::After);
+    let at = || text.parse().ok().map(Expiry::At);
+    after.or_else(at).ok_or_else(|| "write it like 90d, 12h or 2027-04-15T08:00:00Z".to_owned())
+}
+
+/// A scope, by its name.
+pub(super) fn scope(text: &str) -> Result<Scope, String> {
+    text.trim().parse().map_err(|error: mcpr_admin::UnknownWord| error.to_string())
+}
+
+/// `KEY=VALUE`; the value may hold more equals signs.
+pub(super) fn pair(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or("write it like key=value")?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+/// A JSON object: the text itself, `@FILE`, or `-` for standard input.
+pub(super) fn object(text: &str) -> Result<RawJson, String> {
+    let json = content(text)?;
+    let raw = RawJson::parse(json.into()).map_err(|error| match std::error::Error::source(&error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    })?;
+    if raw.is_object() { Ok(raw) } else { Err("it must be a JSON object, such as {\"path\":\".\"}".to_owned()) }
+}
+
+fn content(text: &str) -> Result<Vec<u8>, String> {
+    if text == "-" {
+        return standard_input().map_err(|error| format!("standard input cannot be read: {error}"));
+    }
+    match text.strip_prefix('@') {
+        Some(path) => fs::read(path).map_err(|error| format!("`{path}` cannot be read: {error}")),
+        None => Ok(text.as_bytes().to_vec()),
+    }
+}
+
+fn standard_input() -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    io::stdin().lock().read_to_end(&mut content)?;
+    Ok(content)
+}
+
+/// The value of `--arg`: JSON if it is JSON, else a text.
+pub(crate) fn json_or_text(value: &str) -> RawJson {
+    RawJson::parse(Bytes::copy_from_slice(value.as_bytes())).unwrap_or_else(|_| RawJson::string(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_json_if_it_is_json() {
+        let values = ["5", "true", "null", "[1, 2]", "\"5\"", "1E400", "123456789012345678901234567890"];
+        for value in values {
+            assert_eq!(json_or_text(value).as_str(), value);
+        }
+    }
+
+    #[test]
+    fn any_other_value_is_a_text() {
+        for (value, json) in [(".", r#"".""#), ("", r#""""#), ("it's \"5\"", r#""it's \"5\"""#), ("[1", r#""[1""#), ("NaN", r#""NaN""#)] {
+            assert_eq!(json_or_text(value).as_str(), json);
+        }
+    }
+
+    #[test]
+    fn a_pair_is_cut_at_the_first_equals_sign() {
+        assert_eq!(pair("q=a=b").unwrap(), ("q".to_owned(), "a=b".to_owned()));
+        assert_eq!(pair("q=").unwrap(), ("q".to_owned(), String::new()));
+        assert!(pair("q").is_err() && pair("=b").is_err());
+    }
+
+    #[test]
+    fn an_end_is_a_time_from_now_or_a_date() {
+        let now = Timestamp::from_unix(1_800_000_000);
+        let end = |text| expiry(text).map(|expiry| expiry.from(now).to_string());
+
+        assert_eq!(end("90d").unwrap(), "2027-04-15T08:00:00Z");
+        assert_eq!(end("2027-04-15T08:00:00Z").unwrap(), "2027-04-15T08:00:00Z");
+        assert!(end("soon").is_err());
+    }
+}

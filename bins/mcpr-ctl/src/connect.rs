@@ -1,0 +1,61 @@
+//! Finds the gateway and asks it.
+
+use std::env;
+use std::time::Duration;
+
+use mcpr_admin::{Client, ClientError, InvalidUrl, Operation, Relayed, Secret};
+use mcpr_config::{Locations, Paths, Process};
+use mcpr_protocol::RawJson;
+
+use crate::cli::Global;
+use crate::problem::Problem;
+
+/// The gateway that is looked after.
+#[derive(Debug)]
+pub(crate) struct Gateway {
+    client: Client,
+    /// How long the user wants to wait.
+    limit: Option<Duration>,
+}
+
+/// The gateway answers out of its memory: if that takes longer something is wrong.
+const USUAL_LIMIT: Duration = Duration::from_secs(30);
+
+impl Gateway {
+    /// Finds out where it is; whether it runs is seen when it is asked.
+    pub(crate) fn locate(global: &Global) -> Result<Self, Problem> {
+        let client = match (&global.gateway, &global.socket) {
+            (Some(url), _) => Client::url(url, token())?,
+            (None, Some(path)) => Client::socket(path),
+            (None, None) => Client::socket(paths(global)?.socket),
+        };
+        Ok(Self { client, limit: global.timeout })
+    }
+
+    /// Has an operation carried out that does not depend on a server.
+    pub(crate) async fn ask<O: Operation>(&self, operation: &O) -> Result<O::Output, ClientError> {
+        let limit = self.limit.unwrap_or(USUAL_LIMIT);
+        self.client.clone().limit(Some(limit)).run(operation).await
+    }
+
+    /// Has a server asked. That takes as long as it takes: the gateway knows the server's limits.
+    pub(crate) async fn relay<O: Operation<Output = Relayed>>(&self, operation: &O) -> Result<RawJson, ClientError> {
+        Ok(self.client.clone().limit(self.limit).run(operation).await?.result)
+    }
+}
+
+/// Where mcpr's files are.
+pub(crate) fn paths(global: &Global) -> Result<Paths, Problem> {
+    Ok(Locations::from_env(&global.config, &Process)?.paths)
+}
+
+/// Without a token the gateway itself says that it wants one.
+fn token() -> Option<Secret> {
+    env::var("MCPR_TOKEN").ok().filter(|token| !token.is_empty()).map(Secret::new)
+}
+
+impl From<InvalidUrl> for Problem {
+    fn from(error: InvalidUrl) -> Self {
+        Self::usage(error.to_string()).hint("--gateway takes the address that `mcpr-gateway` shows when it starts")
+    }
+}

@@ -1,0 +1,115 @@
+//! Why a command did not do what was asked.
+
+use std::error::Error;
+use std::io;
+
+use mcpr_admin::{ClientError, ErrorCode, ExitCode, Failure};
+use mcpr_config::ConfigError;
+use mcpr_protocol::RawJson;
+use serde::Serialize;
+
+/// Why a command did not do what was asked: what, why, and what to do next.
+#[derive(Debug, Serialize)]
+pub(crate) struct Problem {
+    code: &'static str,
+    pub(crate) message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<RawJson>,
+    #[serde(skip)]
+    pub(crate) exit: ExitCode,
+}
+
+impl Problem {
+    /// It was tried and failed.
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Failure::new(ErrorCode::Failed, message).into()
+    }
+
+    /// The command line cannot be used.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Failure::new(ErrorCode::Invalid, message).into()
+    }
+
+    /// It was not done in time.
+    pub(crate) fn late(message: impl Into<String>) -> Self {
+        Failure::new(ErrorCode::TimedOut, message).into()
+    }
+
+    /// Adds what to do next, in place of what was said about that.
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Adds what to do next, unless that was said.
+    pub(crate) fn or_hint(self, hint: impl FnOnce() -> String) -> Self {
+        let hint = self.hint.or_else(|| Some(hint()));
+        Self { hint, ..self }
+    }
+
+    /// Whether something that was named does not exist.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.exit == ExitCode::NotFound
+    }
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        let Failure { code, message, hint, data } = failure;
+        Self { code: code.as_str(), message, hint, data, exit: code.exit_code() }
+    }
+}
+
+impl From<ClientError> for Problem {
+    fn from(error: ClientError) -> Self {
+        if let ClientError::Refused(failure) = error {
+            return failure.into();
+        }
+        let (code, hint) = advice(&error);
+        Self { code, message: chain(&error), hint: Some(hint.to_owned()), data: None, exit: error.exit_code() }
+    }
+}
+
+impl From<ConfigError> for Problem {
+    fn from(error: ConfigError) -> Self {
+        Self { exit: ExitCode::ConfigInvalid, ..Self::failed(chain(&error)) }
+    }
+}
+
+impl From<io::Error> for Problem {
+    fn from(error: io::Error) -> Self {
+        Self::failed(chain(&error))
+    }
+}
+
+/// The word for scripts and the next step for people.
+fn advice(error: &ClientError) -> (&'static str, &'static str) {
+    match error {
+        ClientError::NotRunning { .. } => (
+            "not_running",
+            "start one with `mcpr-gateway`, or say where it is with --socket PATH or --gateway URL",
+        ),
+        ClientError::Unreachable { .. } | ClientError::NotAdmin(_) => {
+            ("not_running", "check the address; `mcpr-gateway` shows its own when it starts")
+        }
+        ClientError::Forbidden { .. } => ("permission", "run mcpr-ctl as the user that the gateway runs as"),
+        ClientError::TimedOut(_) => ("timed_out", "wait longer with --timeout, or look at `mcpr-ctl status`"),
+        ClientError::Unreadable(_) => ("failed", "use mcpr-ctl and mcpr-gateway of the same version"),
+        _ => ("failed", "look at `mcpr-ctl status` and at the gateway's log for what became of it"),
+    }
+}
+
+/// An error and its causes in one line.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let mut line = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let text = cause.to_string();
+        if !line.ends_with(&text) {
+            line = format!("{line}: {text}");
+        }
+        next = cause.source();
+    }
+    line
+}

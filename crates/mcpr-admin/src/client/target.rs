@@ -1,0 +1,204 @@
+//! Where a gateway is.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
+use http::uri::{Authority, Scheme};
+use http::{Request, StatusCode, Uri};
+use http_body_util::Full;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::ClientError;
+use super::exchange::exchange;
+use crate::{PREFIX, Secret};
+
+/// Where a gateway is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// At a local socket.
+    Socket(PathBuf),
+    /// At an address.
+    Http {
+        /// Host and port.
+        authority: Authority,
+        /// What the path begins with before the admin API's own; empty, or a path without a slash at its end.
+        base: String,
+        /// The token to show.
+        token: Option<Secret>,
+    },
+}
+
+/// A text that is not the URL of a gateway.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidUrl {
+    /// It is no URL at all.
+    #[error("`{0}` is not a URL; write it like http://127.0.0.1:3282")]
+    Malformed(String),
+    /// It has a scheme that is not `http`.
+    #[error(
+        "`{0}` cannot be used: only http is spoken here; reach a gateway elsewhere through an SSH tunnel, say"
+    )]
+    Scheme(String),
+}
+
+/// A machine that is there answers a connection at once; one that is not may never.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+
+impl Target {
+    pub(super) fn url(text: &str, token: Option<Secret>) -> Result<Self, InvalidUrl> {
+        let uri: Uri = text.parse().map_err(|_| InvalidUrl::Malformed(text.to_owned()))?;
+        if uri.scheme().is_some_and(|scheme| *scheme != Scheme::HTTP) {
+            return Err(InvalidUrl::Scheme(text.to_owned()));
+        }
+        let authority = uri
+            .authority()
+            .cloned()
+            .ok_or_else(|| InvalidUrl::Malformed(text.to_owned()))?;
+        let base = uri.path().trim_end_matches('/');
+        let base = base.strip_suffix("/mcp").unwrap_or(base).to_owned();
+        Ok(Self::Http {
+            authority,
+            base,
+            token,
+        })
+    }
+
+    /// Sends an operation and gives the whole answer.
+    pub(super) async fn post(&self, path: &str, body: Bytes) -> Result<(StatusCode, Bytes), ClientError> {
+        let request = self.request(path, body);
+        let answer = match self {
+            Self::Socket(path) => exchange(self.reached(local(path)).await?, request).await,
+            Self::Http { authority, .. } => exchange(self.reached(remote(authority)).await?, request).await,
+        };
+        answer.map_err(ClientError::Broken)
+    }
+
+    fn request(&self, path: &str, body: Bytes) -> Request<Full<Bytes>> {
+        let base = match self {
+            Self::Socket(_) => "",
+            Self::Http { base, .. } => base,
+        };
+        let mut request = Request::post(format!("{base}{PREFIX}{path}"))
+            .header(HOST, self.host())
+            .header(CONTENT_TYPE, "application/json")
+            .body(Full::new(body))
+            .expect("the base was a path of a URL");
+        if let Some(value) = self.authorization() {
+            request.headers_mut().insert(AUTHORIZATION, value);
+        }
+        request
+    }
+
+    fn host(&self) -> &str {
+        match self {
+            Self::Socket(_) => "localhost",
+            Self::Http { authority, .. } => authority.as_str(),
+        }
+    }
+
+    /// A token that cannot stand in a header is no token of mcpr; without it the gateway says what to do.
+    fn authorization(&self) -> Option<HeaderValue> {
+        let Self::Http {
+            token: Some(token), ..
+        } = self
+        else {
+            return None;
+        };
+        let mut value = HeaderValue::try_from(format!("Bearer {}", token.reveal())).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+
+    async fn reached<S>(&self, connecting: impl Future<Output = io::Result<S>>) -> Result<S, ClientError> {
+        let connected = timeout(CONNECT_LIMIT, connecting).await;
+        connected
+            .unwrap_or_else(|late| Err(late.into()))
+            .map_err(|source| self.unreached(source))
+    }
+
+    fn unreached(&self, source: io::Error) -> ClientError {
+        let target = self.clone();
+        match source.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+                ClientError::NotRunning { target, source }
+            }
+            io::ErrorKind::PermissionDenied => ClientError::Forbidden { target, source },
+            _ => ClientError::Unreachable { target, source },
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Socket(path) => write!(f, "{}", path.display()),
+            Self::Http { authority, base, .. } => write!(f, "http://{authority}{base}"),
+        }
+    }
+}
+
+#[cfg(unix)]
+async fn local(path: &std::path::Path) -> io::Result<tokio::net::UnixStream> {
+    tokio::net::UnixStream::connect(path).await
+}
+
+#[cfg(not(unix))]
+async fn local(_path: &std::path::Path) -> io::Result<TcpStream> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "there are no local sockets here; name the gateway by its URL",
+    ))
+}
+
+async fn remote(authority: &Authority) -> io::Result<TcpStream> {
+    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+    let stream = TcpStream::connect((host, authority.port_u16().unwrap_or(80))).await?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(url: &str) -> String {
+        Target::url(url, None).map_or_else(|error| error.to_string(), |target| target.to_string())
+    }
+
+    #[test]
+    fn ctl_02_a_gateway_is_named_as_people_have_it_at_hand() {
+        for url in [
+            "http://127.0.0.1:3282",
+            "http://127.0.0.1:3282/",
+            "http://127.0.0.1:3282/mcp",
+            "http://127.0.0.1:3282/mcp/",
+            "127.0.0.1:3282",
+        ] {
+            assert_eq!(target(url), "http://127.0.0.1:3282", "{url}");
+        }
+        assert_eq!(target("http://box/tools/mcp"), "http://box/tools");
+        assert_eq!(target("http://[::1]:3282/mcp"), "http://[::1]:3282");
+    }
+
+    #[test]
+    fn ctl_04_a_url_that_cannot_be_used_says_why() {
+        let said = ["https://box", "ftp://box", "not a url", "", "/mcp"]
+            .map(target)
+            .join("\n");
+        insta::assert_snapshot!(said);
+    }
+
+    #[test]
+    fn log_04_the_token_does_not_show() {
+        let target = Target::url("http://box", Some(Secret::new("mcpr_adm_x"))).unwrap();
+        let request = target.request("status", Bytes::new());
+
+        assert_eq!(request.headers()[AUTHORIZATION], "Bearer mcpr_adm_x");
+        assert!(!format!("{target:?} {target} {request:?}").contains("mcpr_adm_x"));
+    }
+}

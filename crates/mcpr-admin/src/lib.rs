@@ -1,0 +1,45 @@
+//! The stable contract of the admin API: what operators can ask, what they get, and a client that asks.
+//!
+//! An [`Operation`] is a value that can be sent: `POST /admin/v1/<PATH>` with its JSON as the body.
+//! The answer is its [`Operation::Output`] as JSON, or a [`Failure`]. A gateway implements
+//! [`Execute`] for each operation and hands requests to [`dispatch`]; a program asks through a
+//! [`Client`]. The names in the JSON are an API: version 1 may gain members, and loses none.
+//!
+//! ```no_run
+//! use mcpr_admin::{Client, ClientError, Status};
+//!
+//! # async fn show() -> Result<(), ClientError> {
+//! let gateway = Client::socket("/run/user/1000/mcpr/ctl.sock");
+//! for server in gateway.run(&Status {}).await?.servers {
+//!     let reason = server.reason.unwrap_or_default();
+//!     assert!(server.state.is_fine(), "{} is {}: {reason}", server.name, server.state);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod client;
+mod dispatch;
+mod exit_code;
+mod failure;
+mod operation;
+mod secret;
+mod words;
+
+pub use client::{Client, ClientError, InvalidUrl, Target};
+pub use dispatch::{Execute, ExecuteAll, PREFIX, ROUTES, Route, dispatch, refuse, route};
+pub use exit_code::ExitCode;
+pub use failure::{ErrorCode, Failure};
+pub use operation::Operation;
+pub use operation::prompts::{GetPrompt, ListPrompts, PromptArgument, PromptList, PromptReport};
+pub use operation::relayed::Relayed;
+pub use operation::resources::{ListResources, ReadResource, ResourceList, ResourceReport, TemplateReport};
+pub use operation::status::{
+    ListServers, ServerList, ServerReport, ServerState, Status, StatusReport, Stop, Stopping, Via,
+};
+pub use operation::tokens::{
+    CreateToken, CreatedToken, ListTokens, RevokeToken, Scope, TokenKind, TokenList, TokenReport, TokenState,
+};
+pub use operation::tools::{CallTool, ListTools, ShowTool, ToolDetail, ToolList, ToolReport};
+pub use secret::Secret;
+pub use words::UnknownWord;

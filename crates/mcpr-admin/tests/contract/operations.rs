@@ -1,0 +1,119 @@
+//! The JSON of every operation and of its output, which is an API.
+
+use mcpr_admin::*;
+use mcpr_protocol::RawJson;
+
+use crate::sample::{Operator, Sample, text};
+
+/// Sends an operation as JSON and shows both texts. Operation and output must read back as they were.
+async fn exchanged<O>(operation: &O) -> String
+where
+    O: Operation,
+    Sample: Execute<O, Operator>,
+{
+    let sent = serde_json::to_string(operation).unwrap();
+    let again: O = serde_json::from_str(&sent).unwrap();
+    assert_eq!(serde_json::to_string(&again).unwrap(), sent);
+
+    let path = format!("{PREFIX}{}", O::PATH);
+    let answer = dispatch(&Sample, &Operator, &path, sent.as_bytes()).await;
+    let got = String::from_utf8(answer.body().to_vec()).unwrap();
+    if answer.status().is_success() {
+        let output: O::Output = serde_json::from_str(&got).unwrap();
+        assert_eq!(serde_json::to_string(&output).unwrap(), got);
+    }
+    format!("POST {path}\n{sent}\n\n{}\n{got}", answer.status())
+}
+
+macro_rules! ctl_03_the_json_of {
+    ($($name:ident: $operation:expr;)+) => {
+        $(#[tokio::test]
+        async fn $name() {
+            insta::assert_snapshot!(exchanged(&$operation).await);
+        })+
+
+        #[test]
+        fn ctl_03_no_operation_is_forgotten_here() {
+            assert_eq!([$(stringify!($name)),+].len(), ROUTES.len());
+        }
+    };
+}
+
+ctl_03_the_json_of! {
+    ctl_03_status: Status {};
+    ctl_03_list_servers: ListServers {};
+    ctl_03_list_tools: ListTools { server: text("git") };
+    ctl_03_show_tool: ShowTool { name: "git_status".into() };
+    ctl_03_call_tool: CallTool {
+        name: "git_status".into(),
+        arguments: Some(RawJson::from_static(r#"{ "n": 123456789012345678901234567890, "x": 1E400 }"#)),
+    };
+    ctl_03_list_resources: ListResources { server: None };
+    ctl_03_read_resource: ReadResource { uri: "resource://docs/file:///a".into() };
+    ctl_03_list_prompts: ListPrompts::default();
+    ctl_03_get_prompt: GetPrompt { name: "docs_p".into(), arguments: [("path".into(), "a".into())].into() };
+    ctl_03_create_token: CreateToken {
+        client: text("cursor"),
+        project: text("web"),
+        expires: text("2027-04-15T08:00:00Z"),
+        ..CreateToken::new("laptop")
+    };
+    ctl_03_list_tokens: ListTokens {};
+    ctl_03_revoke_token: RevokeToken { which: "laptop".into() };
+    ctl_03_stop: Stop {};
+}
+
+#[tokio::test]
+async fn ctl_03_what_is_no_operation_is_refused_and_says_why() {
+    let mut said = String::new();
+    for (path, body) in [
+        ("/admin/v1/nonsense", "{}"),
+        ("/admin/v2/status", "{}"),
+        ("/admin/v1/status", ""),
+        ("/admin/v1/status", "[]"),
+        ("/admin/v1/tools/show", "{}"),
+        ("/admin/v1/tokens/create", r#"{"name":"a","scopes":["write"]}"#),
+        (
+            "/admin/v1/tokens/create",
+            r#"{"name":"a","expiry":"2027-04-15T08:00:00Z"}"#,
+        ),
+    ] {
+        let answer = dispatch(&Sample, &Operator, path, body.as_bytes()).await;
+        let text = String::from_utf8(answer.body().to_vec()).unwrap();
+        said += &format!("{path} {body}\n{} {text}\n\n", answer.status().as_u16());
+    }
+    insta::assert_snapshot!(said);
+}
+
+#[test]
+fn ctl_03_the_table_of_operations() {
+    let scope = |route: &Route| if route.read_only { "read" } else { "admin" };
+    let rows = ROUTES
+        .iter()
+        .map(|route| format!("{:<16}{}\n", route.path, scope(route)));
+    insta::assert_snapshot!(rows.collect::<String>());
+    assert_eq!(
+        route("/admin/v1/stop"),
+        Some(Route {
+            path: "stop",
+            read_only: false
+        })
+    );
+    assert_eq!(route("/stop"), None);
+}
+
+#[test]
+fn a_client_without_wishes_may_leave_all_out() {
+    let create: CreateToken = serde_json::from_str(r#"{"name":"laptop"}"#).unwrap();
+    let call: CallTool = serde_json::from_str(r#"{"name":"t","arguments":null}"#).unwrap();
+
+    assert_eq!(create, CreateToken::new("laptop"));
+    assert_eq!(create.kind(), TokenKind::Pat);
+    assert_eq!(
+        call,
+        CallTool {
+            name: "t".into(),
+            arguments: None
+        }
+    );
+}

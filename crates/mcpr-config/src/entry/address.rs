@@ -1,0 +1,75 @@
+//! URLs of servers.
+
+use crate::fault::Fault;
+use crate::tree::Node;
+
+/// Checks an expanded URL; the message never holds it.
+pub(super) fn check(node: &Node, url: &str) -> Result<(), Fault> {
+    let wrong = |problem: &str| {
+        node.fault(problem)
+            .hint("a URL such as `https://example.com/mcp` is needed")
+    };
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return Err(wrong("is not a URL"));
+    };
+    if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
+        return Err(wrong("must begin with `http://` or `https://`"));
+    }
+    if authority(rest).is_empty() {
+        return Err(wrong("has no host"));
+    }
+    if url.contains(|c: char| c.is_control() || c.is_whitespace()) {
+        return Err(wrong("has a space or a line break in it"));
+    }
+    Ok(())
+}
+
+/// The URL for people: without user, query and fragment, where secrets are usual.
+pub(super) fn shown(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let authority = authority(rest);
+    let path = &rest[authority.len()..];
+    let path = path
+        .split_once(['?', '#'])
+        .map_or_else(|| path.to_owned(), |(path, _)| format!("{path}?…"));
+    let host = authority
+        .rsplit_once('@')
+        .map_or_else(|| authority.to_owned(), |(_, host)| format!("…@{host}"));
+    if scheme.is_empty() {
+        format!("{host}{path}")
+    } else {
+        format!("{scheme}://{host}{path}")
+    }
+}
+
+/// Host and port, and the user if there is one.
+fn authority(rest: &str) -> &str {
+    // A `${VAR:-a/b?c}` is one piece, whatever is in it.
+    let mut inside = false;
+    let end = rest.find(|c: char| {
+        inside = (inside || c == '{') && c != '}';
+        !inside && matches!(c, '/' | '?' | '#')
+    });
+    &rest[..end.unwrap_or(rest.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shown_url_holds_neither_user_nor_query() {
+        assert_eq!(shown("https://example.com/mcp"), "https://example.com/mcp");
+        assert_eq!(
+            shown("https://ann:pw@example.com/mcp?key=1#x"),
+            "https://…@example.com/mcp?…"
+        );
+        assert_eq!(shown("https://example.com?key=1"), "https://example.com?…");
+        assert_eq!(
+            shown("${BASE:-https://example.com}/mcp"),
+            "${BASE:-https://example.com}/mcp"
+        );
+        assert_eq!(shown("http://${HOST:-a/b}/mcp"), "http://${HOST:-a/b}/mcp");
+        assert_eq!(shown("notaurl"), "notaurl");
+    }
+}

@@ -1,0 +1,122 @@
+//! Reads the object `mcpr` of a server.
+
+use mcpr_protocol::Version;
+use mcpr_registry::ServerNaming;
+use mcpr_upstream::{Backoff, ProtocolChoice, Queue, UpstreamSpec};
+
+use super::{Backends, Balance, Isolation, Retry, ToolFilter};
+use crate::fault::Fault;
+use crate::gateway::timeouts;
+use crate::keys;
+use crate::read::Members;
+use crate::tree::Node;
+
+/// More calls at once are a slip of the pen.
+const MOST_CALLS: usize = 1_000_000;
+
+/// Reads how the server is treated into `spec`.
+pub(super) fn treatment(spec: &mut UpstreamSpec, own: Members<'_>) -> Result<(), Fault> {
+    own.read_into(&mut spec.protocol, "protocol", protocol)?;
+    let base = spec.timeouts;
+    own.read_into(&mut spec.timeouts, "timeouts", |node| timeouts(node, base))?;
+    own.read_into(&mut spec.max_concurrency, "maxConcurrency", |node| {
+        node.whole(1..=MOST_CALLS)
+    })?;
+    own.read("queue", |node| queue(&mut spec.queue, node))?;
+    own.read_into(&mut spec.lazy, "lazy", Node::boolean)?;
+    own.read_into(&mut spec.stop_after_idle, "stopAfterIdle", Node::limit)?;
+    own.read("restart", |node| restart(&mut spec.restart, node))?;
+    Ok(())
+}
+
+fn protocol(node: &Node) -> Result<ProtocolChoice, Fault> {
+    match node.text()? {
+        "auto" => Ok(ProtocolChoice::Auto),
+        "session" => Ok(ProtocolChoice::Session),
+        "stateless" => Ok(ProtocolChoice::Stateless),
+        text => text.parse().map(ProtocolChoice::Exactly).map_err(|_| {
+            let versions = Version::ALL.map(|version| format!("`{version}`")).join(", ");
+            node.fault(format_args!(
+                "must be `auto`, `session`, `stateless` or one of {versions}, not `{text}`"
+            ))
+        }),
+    }
+}
+
+fn queue(queue: &mut Queue, node: &Node) -> Result<(), Fault> {
+    let members = node.members(&keys::QUEUE)?;
+    members.read_into(&mut queue.max, "max", |node| node.whole(0..=MOST_CALLS))?;
+    members.read_into(&mut queue.wait, "wait", Node::duration)
+}
+
+fn restart(restart: &mut Backoff, node: &Node) -> Result<(), Fault> {
+    let members = node.members(&keys::RESTART)?;
+    members.read_into(&mut restart.min, "backoffMin", Node::duration)?;
+    members.read_into(&mut restart.max, "backoffMax", Node::duration)?;
+    if restart.min > restart.max {
+        return Err(node.fault("has a `backoffMin` beyond its `backoffMax`"));
+    }
+    Ok(())
+}
+
+pub(super) fn naming(own: Members<'_>) -> Result<ServerNaming, Fault> {
+    let style = |node: &Node| {
+        let members = node.members(&keys::SERVER_NAMING)?;
+        members.read("style", |node| node.choice(&keys::NAMING_STYLE))
+    };
+    let uris = |node: &Node| {
+        let members = node.members(&keys::SERVER_RESOURCES)?;
+        members.read("uris", |node| node.choice(&keys::URIS))
+    };
+    Ok(ServerNaming {
+        prefix: own.read("prefix", |node| node.text().map(str::to_owned))?,
+        raw: own.read("naming", style)?.flatten().unwrap_or(false),
+        uris: own.read("resources", uris)?.flatten(),
+    })
+}
+
+pub(super) fn tools(own: Members<'_>) -> Result<ToolFilter, Fault> {
+    let filter = |node: &Node| {
+        let members = node.members(&keys::TOOL_FILTER)?;
+        let mut filter = ToolFilter::default();
+        members.read_into(&mut filter.allow, "allow", Node::texts)?;
+        members.read_into(&mut filter.deny, "deny", Node::texts)?;
+        Ok(filter)
+    };
+    Ok(own.read("tools", filter)?.unwrap_or_default())
+}
+
+pub(super) fn backends(own: Members<'_>) -> Result<Backends, Fault> {
+    let mut backends = Backends::default();
+    own.read_into(&mut backends.replicas, "replicas", |node| node.whole(1..=1000))?;
+    own.read_into(&mut backends.balance, "balance", |node| {
+        node.choice(&keys::BALANCE)
+    })?;
+    own.read_into(&mut backends.endpoints, "endpoints", Node::texts)?;
+    own.read_into(&mut backends.group, "group", |node| node.filled().map(Some))?;
+    own.read_into(&mut backends.tags, "tags", Node::texts)?;
+    own.read_into(&mut backends.isolation, "isolation", |node| {
+        node.choice(&keys::ISOLATION)
+    })?;
+    own.read_into(&mut backends.retry, "retry", |node| node.choice(&keys::RETRY))?;
+    Ok(backends)
+}
+
+/// Faults of what is accepted but changes nothing in this version.
+pub(super) fn without_effect(tools: &ToolFilter, backends: &Backends, own: Members<'_>) -> Vec<Fault> {
+    let set = [
+        ("tools", *tools != ToolFilter::default()),
+        ("replicas", backends.replicas != 1),
+        ("balance", backends.balance != Balance::RoundRobin),
+        ("endpoints", !backends.endpoints.is_empty()),
+        ("group", backends.group.is_some()),
+        ("tags", !backends.tags.is_empty()),
+        ("isolation", backends.isolation != Isolation::Auto),
+        ("retry", backends.retry != Retry::Safe),
+    ];
+    let set = set
+        .into_iter()
+        .filter(|(_, set)| *set)
+        .filter_map(|(key, _)| own.get(key));
+    set.map(|node| node.fault("has no effect yet")).collect()
+}

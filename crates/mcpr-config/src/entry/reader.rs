@@ -1,0 +1,277 @@
+//! Reads an entry: whatever is wrong with it stays with it.
+
+use std::path::PathBuf;
+
+use mcpr_registry::{ServerName, ServerNaming};
+use mcpr_upstream::{Reach, SecretText, Timeouts, UpstreamSpec};
+
+use super::fields::{Fields, Kind};
+use super::{Backends, ServerEntry, ServerState, ToolFilter, own};
+use crate::environment::Environment;
+use crate::expand::Lookups;
+use crate::fault::{Fault, Finding, Severity};
+use crate::keys;
+use crate::locations::SecretFolders;
+use crate::paths::Folder;
+use crate::read::Members;
+use crate::tree::{Key, Node, Shape};
+
+/// What an entry is read in.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) env: &'a dyn Environment,
+    pub(crate) secrets: &'a SecretFolders,
+    /// The time limits of the gateway.
+    pub(crate) timeouts: Timeouts,
+}
+
+/// Reads one entry and remembers what is to be said about it.
+pub(super) struct Reader<'a> {
+    lookups: Lookups<'a>,
+    timeouts: Timeouts,
+    secrets: Vec<SecretText>,
+    remarks: Vec<(Severity, Fault)>,
+}
+
+/// What a valid entry says.
+struct Content {
+    spec: UpstreamSpec,
+    naming: ServerNaming,
+    tools: ToolFilter,
+    backends: Backends,
+}
+
+/// Names that mcpr needs for itself.
+const RESERVED: [&str; 2] = ["mcpr", "native"];
+
+/// Reads an entry; `None` if not even its key can stand for a server.
+pub(crate) fn read(
+    key: &Key,
+    node: &Node,
+    surroundings: &Surroundings<'_>,
+    findings: &mut Vec<Finding>,
+) -> Option<ServerEntry> {
+    let Ok(name) = key.text.parse::<ServerName>() else {
+        findings.push(Finding::error(unusable_name(key)).of(&key.text));
+        return None;
+    };
+    let node = node.clone().into_root();
+    let mut reader = Reader::new(&node, surroundings);
+    let entry = reader.entry(name, key, &node);
+    let remarks = reader.remarks.into_iter();
+    findings.extend(remarks.map(|(severity, fault)| Finding::new(severity, fault).of(&key.text)));
+    Some(entry)
+}
+
+fn unusable_name(key: &Key) -> Fault {
+    let fault = Fault::new("this key cannot name a server, which is left out").at(&key.place);
+    fault.hint("use 1 to 64 printable characters without `/`")
+}
+
+impl<'a> Reader<'a> {
+    fn new(node: &Node, surroundings: &Surroundings<'a>) -> Self {
+        let folder = Folder::of(&node.place.file, surroundings.env);
+        Self {
+            lookups: Lookups {
+                env: surroundings.env,
+                folder,
+                secrets: surroundings.secrets,
+            },
+            timeouts: surroundings.timeouts,
+            secrets: Vec::new(),
+            remarks: Vec::new(),
+        }
+    }
+
+    fn entry(&mut self, name: ServerName, key: &Key, node: &Node) -> ServerEntry {
+        let fields = Fields::of(node);
+        let (via, shown) = fields
+            .as_ref()
+            .map(|fields| (fields.via(), fields.shown()))
+            .unwrap_or_default();
+        let read = fields.and_then(|fields| self.enabled(&fields, key));
+        let (state, naming, tools, backends) = match read {
+            Ok(Some(Content {
+                spec,
+                naming,
+                tools,
+                backends,
+            })) => (ServerState::Enabled(Box::new(spec)), naming, tools, backends),
+            Ok(None) => (
+                ServerState::Disabled,
+                Default::default(),
+                Default::default(),
+                Default::default(),
+            ),
+            Err(fault) => {
+                let state = ServerState::Misconfigured(fault.at(&node.place));
+                (state, Default::default(), Default::default(), Default::default())
+            }
+        };
+        let (secrets, place) = (std::mem::take(&mut self.secrets), key.place.clone());
+        ServerEntry {
+            name,
+            place,
+            naming,
+            state,
+            via,
+            shown,
+            secrets,
+            tools,
+            backends,
+        }
+    }
+
+    /// What the entry says; nothing if it is disabled, and then nothing else matters.
+    fn enabled(&mut self, fields: &Fields<'_>, key: &Key) -> Result<Option<Content>, Fault> {
+        if fields.is_disabled()? {
+            return Ok(None);
+        }
+        if RESERVED.contains(&key.text.as_str()) {
+            let fault = Fault::new(format!("the name `{}` is reserved", key.text)).at(&key.place);
+            return Err(fault.hint("rename the entry, or remove it if it is this gateway itself"));
+        }
+        self.content(fields).map(Some)
+    }
+
+    fn content(&mut self, fields: &Fields<'_>) -> Result<Content, Fault> {
+        self.remark_on_keys(fields);
+        let own = fields
+            .outer()
+            .read("mcpr", |node| node.members(&keys::SERVER_OWN))?;
+        let reach = match fields.kind()? {
+            Kind::Stdio { command } => Reach::Stdio(self.process(command, fields, own)?),
+            Kind::Url { url, stated } => Reach::Http(self.address(url, stated, fields)?),
+        };
+        let mut spec = UpstreamSpec {
+            timeouts: self.timeouts,
+            ..UpstreamSpec::new(reach)
+        };
+        if let Some(node) = fields.get("timeout") {
+            self.timeout(&mut spec, node)?;
+        }
+        match own {
+            Some(own) => self.treated(spec, own),
+            None => Ok(Content::plain(spec)),
+        }
+    }
+
+    fn treated(&mut self, mut spec: UpstreamSpec, own: Members<'_>) -> Result<Content, Fault> {
+        own::treatment(&mut spec, own)?;
+        if let (false, Some(node)) = (spec.lazy, own.get("stopAfterIdle")) {
+            self.warn(node.fault("has no effect without `mcpr.lazy`"));
+        }
+        let (tools, backends) = (own::tools(own)?, own::backends(own)?);
+        own::without_effect(&tools, &backends, own)
+            .into_iter()
+            .for_each(|fault| self.warn(fault));
+        Ok(Content {
+            spec,
+            naming: own::naming(own)?,
+            tools,
+            backends,
+        })
+    }
+
+    /// The limit of a call, in the words of other clients.
+    fn timeout(&mut self, spec: &mut UpstreamSpec, node: &Node) -> Result<(), Fault> {
+        if is_below_a_second(node) {
+            let fault = node.fault("is less than a second and is ignored: a number is milliseconds");
+            self.warn(fault.hint("write seconds as a text such as \"60s\""));
+        } else {
+            spec.timeouts.call = node.limit()?;
+        }
+        Ok(())
+    }
+
+    fn remark_on_keys(&mut self, fields: &Fields<'_>) {
+        for (key, known) in fields.slips() {
+            let fault = Fault::new(format!("unknown key `{}` is ignored", key.text)).at(&key.place);
+            self.warn(fault.hint(format!("did you mean `{known}`?")));
+        }
+        for key in fields.misplaced() {
+            let fault = Fault::new(format!("`{}` is ignored here", key.text)).at(&key.place);
+            self.warn(fault.hint("it belongs in the object `mcpr` of the server"));
+        }
+        for key in fields.missed() {
+            let what = format!(
+                "`{}` is not supported: mcpr sends only what `headers` has",
+                key.text
+            );
+            self.warn(Fault::new(what).at(&key.place));
+        }
+    }
+
+    pub(super) fn lookups(&self) -> &Lookups<'a> {
+        &self.lookups
+    }
+
+    fn warn(&mut self, fault: Fault) {
+        self.remarks.push((Severity::Warning, fault));
+    }
+
+    pub(super) fn note(&mut self, fault: Fault) {
+        self.remarks.push((Severity::Note, fault));
+    }
+
+    /// Expands a text.
+    pub(super) fn expand(&mut self, node: &Node) -> Result<String, Fault> {
+        let expanded = self.lookups.expand(node)?;
+        self.secrets
+            .extend(expanded.secrets.into_iter().map(SecretText::new));
+        Ok(expanded.text)
+    }
+
+    /// Expands a text that may hold nothing empty.
+    pub(super) fn expand_filled(&mut self, node: &Node) -> Result<String, Fault> {
+        let expanded = self.lookups.expand(node)?;
+        if let Some(name) = expanded.hollow {
+            return Err(Fault::new(format!("{} needs {name}, which is empty", node.path)).at(&node.place));
+        }
+        self.secrets
+            .extend(expanded.secrets.into_iter().map(SecretText::new));
+        if expanded.text.trim().is_empty() {
+            return Err(node.fault("must not be empty"));
+        }
+        Ok(expanded.text)
+    }
+
+    /// Expands a text that is a secret as a whole.
+    pub(super) fn expand_secret(&mut self, node: &Node) -> Result<SecretText, Fault> {
+        let text = self.expand(node)?;
+        Ok(self.keep_secret(text))
+    }
+
+    pub(super) fn keep_secret(&mut self, text: String) -> SecretText {
+        let secret = SecretText::new(text);
+        if !secret.reveal().is_empty() && !self.secrets.contains(&secret) {
+            self.secrets.push(secret.clone());
+        }
+        secret
+    }
+
+    /// Expands a path.
+    pub(super) fn path(&mut self, node: &Node) -> Result<PathBuf, Fault> {
+        node.text()?;
+        let text = self.expand_filled(node)?;
+        Ok(self.lookups.folder.path(&text))
+    }
+}
+
+/// Claude Code ignores such a `timeout`, and clients that write one mean seconds by it.
+fn is_below_a_second(node: &Node) -> bool {
+    let Shape::Number(number) = &node.shape else {
+        return false;
+    };
+    number.parse::<u64>().is_ok_and(|millis| millis < 1000)
+}
+
+impl Content {
+    fn plain(spec: UpstreamSpec) -> Self {
+        Self {
+            spec,
+            naming: Default::default(),
+            tools: Default::default(),
+            backends: Default::default(),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What a configuration may ask of the machine.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The lookups that reading a configuration needs; a test answers them from memory.
+pub trait Environment {
+    /// The value of a variable, if it is set and is text.
+    fn variable(&self, name: &str) -> Option<String>;
+
+    /// The home folder of the user.
+    fn home(&self) -> Option<PathBuf>;
+
+    /// The path as seen from the root, without following links.
+    fn absolute(&self, path: &Path) -> PathBuf;
+
+    /// The content of a file.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// The content of a file that nobody but its owner may read.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::PermissionDenied`] if others may read it.
+    fn read_private(&self, path: &Path) -> io::Result<Vec<u8>>;
+}
+
+/// The environment of this process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Process;
+
+impl Environment for Process {
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        std::env::home_dir().filter(|home| home.is_absolute())
+    }
+
+    fn absolute(&self, path: &Path) -> PathBuf {
+        std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        std::fs::read(path)
+    }
+
+    fn read_private(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let mut file = std::fs::File::open(path)?;
+        refuse_shared(&file)?;
+        let mut content = Vec::new();
+        io::Read::read_to_end(&mut file, &mut content)?;
+        Ok(content)
+    }
+}
+
+#[cfg(unix)]
+fn refuse_shared(file: &std::fs::File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+
+    let shared = file.metadata()?.permissions().mode() & 0o077 != 0;
+    let refused = || {
+        io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "others may read it, run `chmod 600` on it",
+        )
+    };
+    if shared { Err(refused()) } else { Ok(()) }
+}
+
+#[cfg(not(unix))]
+fn refuse_shared(_file: &std::fs::File) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// An environment in memory: the home is `/home/ann`, the current folder `/work`.
+    #[derive(Default)]
+    pub(crate) struct Fixed {
+        variables: BTreeMap<String, String>,
+        files: BTreeMap<PathBuf, Vec<u8>>,
+        shared: Vec<PathBuf>,
+        homeless: bool,
+    }
+
+    impl Fixed {
+        pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+            self.variables.insert(name.into(), value.into());
+            self
+        }
+
+        pub(crate) fn file(mut self, path: &str, content: impl Into<Vec<u8>>) -> Self {
+            self.files.insert(path.into(), content.into());
+            self
+        }
+
+        /// A file that others may read.
+        pub(crate) fn shared_file(mut self, path: &str, content: &str) -> Self {
+            self.shared.push(path.into());
+            self.file(path, content)
+        }
+
+        pub(crate) fn homeless(self) -> Self {
+            Self {
+                homeless: true,
+                ..self
+            }
+        }
+    }
+
+    impl Environment for Fixed {
+        fn variable(&self, name: &str) -> Option<String> {
+            self.variables.get(name).cloned()
+        }
+
+        fn home(&self) -> Option<PathBuf> {
+            (!self.homeless).then(|| "/home/ann".into())
+        }
+
+        fn absolute(&self, path: &Path) -> PathBuf {
+            Path::new("/work").join(path)
+        }
+
+        fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+            let absent = || io::Error::new(io::ErrorKind::NotFound, "no such file");
+            self.files.get(&self.absolute(path)).cloned().ok_or_else(absent)
+        }
+
+        fn read_private(&self, path: &Path) -> io::Result<Vec<u8>> {
+            if self.shared.iter().any(|shared| shared == path) {
+                return Err(io::Error::new(
+                    io::ErrorKind::PermissionDenied,
+                    "others may read it",
+                ));
+            }
+            self.read(path)
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn cfg_03_a_private_file_that_others_may_read_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        std::fs::write(&path, "abc").unwrap();
+        let mode = |bits| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(bits)).unwrap();
+
+        mode(0o644);
+        let refused = Process.read_private(&path).unwrap_err();
+        mode(0o600);
+        let content = Process.read_private(&path).unwrap();
+
+        assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(content, b"abc");
+    }
+}

@@ -1,0 +1,187 @@
+//! What the gateway itself is told: the object `mcpr` at the top of the file.
+
+mod listen;
+mod own;
+mod plans;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mcpr_registry::Naming;
+use mcpr_telemetry::{Format, Level};
+use mcpr_upstream::Timeouts;
+
+pub use listen::{InvalidListen, Listen};
+pub(crate) use own::{read, timeouts};
+pub use plans::{Arguments, Expose, History, Project, Toolset};
+
+/// The port that is used when nothing else is said.
+pub const DEFAULT_PORT: u16 = 3282;
+
+/// All that can be told to the gateway itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GatewayOptions {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// Values of `Host` that are allowed besides the loopback ones (SEC-01).
+    pub allowed_hosts: Vec<String>,
+    /// Values of `Origin` that are allowed besides the loopback ones (SEC-01).
+    pub allowed_origins: Vec<String>,
+    /// How exposed names and URIs are made.
+    pub naming: Naming,
+    /// How servers are started.
+    pub startup: Startup,
+    /// The time limits of servers that have none of their own.
+    pub timeouts: Timeouts,
+    /// How much of anything is accepted.
+    pub limits: Limits,
+    /// What is logged.
+    pub log: LogOptions,
+    /// What a caller without an equipped toolset sees.
+    pub expose: Expose,
+    /// Whether the built-in tools are listed.
+    pub builtins: bool,
+    /// Named sets of servers, in the order of the file.
+    pub projects: Vec<Project>,
+    /// The operator's toolsets, in the order of the file.
+    pub toolsets: Vec<Toolset>,
+    /// How much of past calls is kept.
+    pub history: History,
+}
+
+/// How servers are started (SRV-03).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Startup {
+    /// What happens when a server cannot be used.
+    pub mode: StartMode,
+    /// Whether they wait for each other.
+    pub order: StartOrder,
+    /// What starts them.
+    pub when: StartWhen,
+    /// How long a stdio client's first list waits for servers that are starting (AGG-12).
+    pub list_wait: Duration,
+}
+
+/// What happens when a server cannot be used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StartMode {
+    /// The others are served, and it is tried again.
+    Lenient,
+    /// The start fails with the reason.
+    Strict,
+}
+
+/// Whether servers wait for each other at the start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StartOrder {
+    /// Several at once.
+    Parallel,
+    /// One after the other, in the order of the file.
+    Sequential,
+}
+
+/// What starts the servers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StartWhen {
+    /// The start of the gateway.
+    Launch,
+    /// The first request, which waits for them.
+    FirstRequest,
+}
+
+/// How much of anything is accepted (SEC-05).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// The body of a client's request, in bytes.
+    pub request_body: usize,
+    /// The connections that clients may have open at once.
+    pub connections: usize,
+    /// A line or an event of a server, in bytes.
+    pub server_message: usize,
+    /// The pages of one list of a server.
+    pub list_pages: usize,
+    /// The sessions that clients may have open at once.
+    pub sessions: usize,
+    /// How long a session may be unused before it ends.
+    pub session_idle: Duration,
+}
+
+/// What is logged.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LogOptions {
+    /// The least grave level that is logged.
+    pub level: Level,
+    /// The shape of the lines; by default it follows the reader.
+    pub format: Option<Format>,
+    /// The file that is written besides stderr.
+    pub file: LogFile,
+    /// How many files of past runs stay.
+    pub keep: usize,
+}
+
+/// Where the log file of a run lies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LogFile {
+    /// A new file in the folder of the logs.
+    Auto,
+    /// No file.
+    Off,
+    /// Exactly this file.
+    At(PathBuf),
+}
+
+impl Default for GatewayOptions {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            naming: Naming::default(),
+            startup: Startup::default(),
+            timeouts: Timeouts::default(),
+            limits: Limits::default(),
+            log: LogOptions::default(),
+            expose: Expose::All,
+            builtins: true,
+            projects: Vec::new(),
+            toolsets: Vec::new(),
+            history: History::default(),
+        }
+    }
+}
+
+impl Default for Startup {
+    fn default() -> Self {
+        Self {
+            mode: StartMode::Lenient,
+            order: StartOrder::Parallel,
+            when: StartWhen::Launch,
+            list_wait: Duration::from_secs(2),
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            request_body: 4 << 20,
+            connections: 1024,
+            server_message: 16 << 20,
+            list_pages: 1000,
+            sessions: 1000,
+            session_idle: Duration::from_secs(30 * 60),
+        }
+    }
+}
+
+impl Default for LogOptions {
+    fn default() -> Self {
+        Self {
+            level: Level::default(),
+            format: None,
+            file: LogFile::Auto,
+            keep: 10,
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Reads the object `mcpr` at the top of the file.
+
+use std::path::Path;
+
+use mcpr_registry::Naming;
+use mcpr_upstream::Timeouts;
+
+use super::plans::{history, named, project, toolset};
+use super::{Expose, GatewayOptions, History, Limits, Listen, LogFile, LogOptions, Startup};
+use crate::fault::{Fault, Finding};
+use crate::keys;
+use crate::paths::Folder;
+use crate::read::Members;
+use crate::tree::Node;
+
+/// Reads all of it over the defaults. `folder` tells a file's folder, which relative paths start from.
+pub(crate) fn read(
+    node: &Node,
+    folder: &dyn Fn(&Path) -> Folder,
+    findings: &mut Vec<Finding>,
+) -> Result<GatewayOptions, Fault> {
+    let members = node.members(&keys::GATEWAY)?;
+    let mut options = GatewayOptions::default();
+    serving(&mut options, &members)?;
+    members.read("naming", |node| naming(&mut options.naming, node))?;
+    members.read("resources", |node| resources(&mut options.naming, node))?;
+    members.read_into(&mut options.startup, "startup", startup)?;
+    members.read_into(&mut options.timeouts, "timeouts", |node| {
+        timeouts(node, Timeouts::default())
+    })?;
+    members.read_into(&mut options.limits, "limits", limits)?;
+    members.read_into(&mut options.log, "log", |node| log(node, folder))?;
+    plans(&mut options, &members)?;
+    findings.extend(without_effect(&options, &members));
+    Ok(options)
+}
+
+fn serving(options: &mut GatewayOptions, members: &Members<'_>) -> Result<(), Fault> {
+    members.read_into(&mut options.listen, "listen", |node| {
+        let listen = node
+            .text()?
+            .parse::<Listen>()
+            .map_err(|error| node.fault(format_args!("is not valid: {error}")))?;
+        Ok(listen.with_port(super::DEFAULT_PORT))
+    })?;
+    members.read_into(&mut options.allowed_hosts, "allowedHosts", |node| {
+        each(node, host)
+    })?;
+    members.read_into(&mut options.allowed_origins, "allowedOrigins", |node| {
+        each(node, origin)
+    })
+}
+
+fn each<T>(node: &Node, how: impl Fn(&Node) -> Result<T, Fault>) -> Result<Vec<T>, Fault> {
+    node.items()?.iter().map(how).collect()
+}
+
+fn host(node: &Node) -> Result<String, Fault> {
+    let host = node.filled()?;
+    let name = host.strip_suffix(":*").unwrap_or(&host);
+    if name.is_empty() || name.contains(['/', '*', '@']) {
+        return Err(node.fault("must be a host such as `mcp.example.com`, without scheme, path or `*`"));
+    }
+    Ok(host)
+}
+
+fn origin(node: &Node) -> Result<String, Fault> {
+    let origin = node.filled()?;
+    let rest = origin.split_once("://").map_or("", |(_, rest)| rest);
+    if rest.is_empty() || rest.contains(['/', '*', '@']) {
+        return Err(node.fault("must be an origin such as `https://example.com`, without path or `*`"));
+    }
+    Ok(origin)
+}
+
+fn naming(naming: &mut Naming, node: &Node) -> Result<(), Fault> {
+    let members = node.members(&keys::NAMING)?;
+    members.read_into(&mut naming.prefix, "prefix", |node| node.choice(&keys::PREFIX))?;
+    members.read_into(&mut naming.separator, "separator", separator)?;
+    members.read_into(&mut naming.max_length, "maxLength", |node| node.whole(16..=128))?;
+    members.read_into(&mut naming.hyphens, "hyphens", |node| node.choice(&keys::HYPHENS))
+}
+
+fn separator(node: &Node) -> Result<String, Fault> {
+    let text = node.text()?;
+    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if (1..=8).contains(&text.len()) && text.chars().all(legal) {
+        Ok(text.to_owned())
+    } else {
+        Err(node.fault("must be 1 to 8 letters, digits, `_` or `-`: clients accept no others in names"))
+    }
+}
+
+fn resources(naming: &mut Naming, node: &Node) -> Result<(), Fault> {
+    let members = node.members(&keys::RESOURCES)?;
+    members.read_into(&mut naming.uris, "uris", |node| node.choice(&keys::URIS))?;
+    members.read_into(&mut naming.raw_schemes, "rawSchemes", |node| each(node, scheme))
+}
+
+fn scheme(node: &Node) -> Result<String, Fault> {
+    let text = node.text()?;
+    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    if text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(legal) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err(node.fault("must be the scheme of a URI such as `ui`, without `:`"))
+    }
+}
+
+fn startup(node: &Node) -> Result<Startup, Fault> {
+    let mut startup = Startup::default();
+    let members = node.members(&keys::STARTUP)?;
+    members.read_into(&mut startup.mode, "mode", |node| node.choice(&keys::START_MODE))?;
+    members.read_into(&mut startup.order, "order", |node| {
+        node.choice(&keys::START_ORDER)
+    })?;
+    members.read_into(&mut startup.when, "when", |node| node.choice(&keys::START_WHEN))?;
+    members.read_into(&mut startup.list_wait, "listWait", Node::duration)?;
+    Ok(startup)
+}
+
+/// Reads time limits, of the gateway or of a server, over those in `base`.
+pub(crate) fn timeouts(node: &Node, base: Timeouts) -> Result<Timeouts, Fault> {
+    let mut timeouts = base;
+    let members = node.members(&keys::TIMEOUTS)?;
+    members.read_into(&mut timeouts.start, "start", Node::duration)?;
+    members.read_into(&mut timeouts.call, "call", Node::limit)?;
+    members.read_into(&mut timeouts.silence, "silence", Node::limit)?;
+    Ok(timeouts)
+}
+
+fn limits(node: &Node) -> Result<Limits, Fault> {
+    let mut limits = Limits::default();
+    let members = node.members(&keys::LIMITS)?;
+    members.read_into(&mut limits.request_body, "requestBody", Node::size)?;
+    members.read_into(&mut limits.connections, "connections", |node| {
+        node.whole(1..=1_000_000)
+    })?;
+    members.read_into(&mut limits.server_message, "serverMessage", Node::size)?;
+    members.read_into(&mut limits.list_pages, "listPages", |node| {
+        node.whole(1..=1_000_000)
+    })?;
+    members.read_into(&mut limits.sessions, "sessions", |node| node.whole(1..=1_000_000))?;
+    members.read_into(&mut limits.session_idle, "sessionIdle", Node::duration)?;
+    Ok(limits)
+}
+
+fn log(node: &Node, folder: &dyn Fn(&Path) -> Folder) -> Result<LogOptions, Fault> {
+    let mut log = LogOptions::default();
+    let members = node.members(&keys::LOG)?;
+    members.read_into(&mut log.level, "level", |node| node.choice(&keys::LOG_LEVEL))?;
+    members.read_into(&mut log.format, "format", |node| {
+        node.choice(&keys::LOG_FORMAT).map(Some)
+    })?;
+    members.read_into(&mut log.file, "file", |node| log_file(node, folder))?;
+    members.read_into(&mut log.keep, "keep", |node| node.whole(1..=10_000))?;
+    Ok(log)
+}
+
+fn log_file(node: &Node, folder: &dyn Fn(&Path) -> Folder) -> Result<LogFile, Fault> {
+    match node.filled()?.as_str() {
+        "auto" => Ok(LogFile::Auto),
+        "off" => Ok(LogFile::Off),
+        path => Ok(LogFile::At(folder(&node.place.file).path(path))),
+    }
+}
+
+fn plans(options: &mut GatewayOptions, members: &Members<'_>) -> Result<(), Fault> {
+    members.read_into(&mut options.expose, "expose", |node| node.choice(&keys::EXPOSE))?;
+    members.read_into(&mut options.builtins, "builtins", Node::boolean)?;
+    members.read_into(&mut options.projects, "projects", |node| named(node, project))?;
+    members.read_into(&mut options.toolsets, "toolsets", |node| named(node, toolset))?;
+    members.read_into(&mut options.history, "history", history)
+}
+
+/// Warns of what is accepted but changes nothing in this version.
+fn without_effect(options: &GatewayOptions, members: &Members<'_>) -> Vec<Finding> {
+    let set = [
+        ("expose", options.expose != Expose::All),
+        ("projects", !options.projects.is_empty()),
+        ("toolsets", !options.toolsets.is_empty()),
+        ("history", options.history != History::default()),
+    ];
+    let set = set
+        .into_iter()
+        .filter(|(_, set)| *set)
+        .filter_map(|(key, _)| members.get(key));
+    set.map(|node| Finding::warning(node.fault("has no effect yet")))
+        .collect()
+}

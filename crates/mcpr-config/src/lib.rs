@@ -1,0 +1,59 @@
+//! Turns configuration files into plain option structs; the only place that knows the format and
+//! the defaults.
+//!
+//! A file passes through these rooms: `source` (bytes to text), `tree` (text to values that know
+//! their place), `read` with `keys` (typed values, unknown keys), `entry` with `expand` (one
+//! server, `${…}` filled in) and `gateway` (mcpr's own settings). [`Config::load`] puts them together.
+//!
+//! Invariants: **a fault of one server never touches another**, **every fault has a place**, and
+//! **the value of a variable, file or secret is never in a message**. Nothing here reads the
+//! process or the disk but through an [`Environment`].
+//!
+//! ```no_run
+//! use mcpr_config::{Config, Locations, Overrides, Process};
+//!
+//! let locations = Locations::from_env(&[".mcp.json".into()], &Process)?;
+//! let mut config = Config::load(&locations, &Process)?;
+//! Overrides::from_env(&Process)?.apply(&mut config.gateway);
+//! # Ok::<(), mcpr_config::ConfigError>(())
+//! ```
+
+mod check;
+mod config;
+mod dotenv;
+mod entry;
+mod environment;
+mod error;
+mod expand;
+mod fault;
+mod gateway;
+mod keys;
+mod locations;
+mod overrides;
+mod paths;
+mod quantity;
+mod read;
+mod reference;
+mod schema;
+mod source;
+mod suggest;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+pub use check::{CheckedState, Report, Resolve, ServerReport, check};
+pub use config::Config;
+pub use entry::{Backends, Balance, Isolation, Retry, ServerEntry, ServerState, ToolFilter, Via};
+pub use environment::{Environment, Process};
+pub use error::ConfigError;
+pub use fault::{Fault, Finding, Place, Severity};
+pub use gateway::{
+    Arguments, DEFAULT_PORT, Expose, GatewayOptions, History, InvalidListen, Limits, Listen, LogFile,
+    LogOptions, Project, StartMode, StartOrder, StartWhen, Startup, Toolset,
+};
+pub use locations::{Locations, Paths, SecretFolders, Sources};
+pub use overrides::Overrides;
+pub use quantity::duration;
+pub use schema::schema;
+pub use suggest::nearest;

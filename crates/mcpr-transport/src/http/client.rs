@@ -1,0 +1,36 @@
+//! Toward servers over HTTP.
+//!
+//! [`Streamable`] speaks streamable HTTP as a [`Transport`](crate::Transport). It is made of a
+//! [`Link`] (requests to one endpoint, sent again where hyper proves them unsent), the state of the
+//! hop (session and version, as headers) and one exchange per request. [`Link`] is also there for
+//! those who move messages without looking into them.
+
+pub(crate) mod address;
+mod answer;
+mod body;
+mod call;
+mod connect;
+mod flow;
+mod hop;
+mod limits;
+mod link;
+mod listen;
+pub(crate) mod parcel;
+mod pool;
+mod resume;
+mod streamable;
+#[cfg(test)]
+pub(crate) mod stub;
+mod target;
+#[cfg(feature = "tls")]
+mod tls;
+mod verdict;
+
+pub use answer::{Answer, Media};
+pub use limits::Limits;
+pub use link::{Link, Underway};
+pub use streamable::Streamable;
+pub use target::{Target, TargetError};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+//! Requests to one endpoint: sent, sent again where that is safe, and led on by redirects.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::header::{self, HeaderMap};
+use http::{StatusCode, Uri};
+use mcpr_protocol::Rope;
+use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::debug;
+
+use super::address::{self, Origin};
+use super::answer::Answer;
+use super::connect::Connector;
+use super::limits::Limits;
+use super::parcel::{self, Parcel};
+use super::pool::{Outcome, Pool, Wire};
+use super::target::Target;
+use super::verdict::{self, Mask};
+use crate::{Failed, FailedKind};
+
+/// How often a request that was proven unsent goes out again before it is given up.
+const RESENDS: usize = 3;
+/// How often in a row a server may lead us on.
+const REDIRECTS: usize = 5;
+
+/// One HTTP endpoint and the connections to it.
+///
+/// It knows HTTP and nothing of sessions: what a message means is for its user. Cloning shares it.
+#[derive(Clone)]
+pub struct Link(Arc<Inner>);
+
+/// A request that is on its way, as the future of its answer.
+///
+/// Dropping it closes the connection it went out on.
+pub struct Underway(Pin<Box<dyn Future<Output = Result<Answer, Failed>> + Send>>);
+
+struct Inner {
+    origin: Origin,
+    configured: Uri,
+    /// The path that redirects led to.
+    current: Mutex<Uri>,
+    template: Arc<HeaderMap>,
+    mask: Mask,
+    limits: Limits,
+    pool: Arc<Pool>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Link {
+    /// A link to a target; nothing is connected yet.
+    pub fn new(target: &Target, limits: Limits) -> Self {
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let connector = Connector {
+            origin: target.origin().clone(),
+            timeout: limits.connect,
+            tasks: tasks.clone(),
+            stop: stop.clone(),
+        };
+        Self(Arc::new(Inner {
+            origin: target.origin().clone(),
+            configured: target.path(),
+            current: Mutex::new(target.path()),
+            template: Arc::new(parcel::post_template(target.headers())),
+            mask: Mask::new(target),
+            limits,
+            pool: Pool::new(connector, limits),
+            tasks,
+            stop,
+        }))
+    }
+
+    /// The headers of every post: the configured ones, and what content there is and is wanted.
+    pub fn template(&self) -> &Arc<HeaderMap> {
+        &self.0.template
+    }
+
+    /// Posts a message and waits for the head of the answer; `headers` begin as [`Link::template`].
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer of HTTP at all, or one that leads elsewhere.
+    pub async fn post(&self, headers: Arc<HeaderMap>, body: Rope) -> Result<Answer, Failed> {
+        self.start(Parcel::post(headers, body)).await?.await
+    }
+
+    /// Asks for a stream of events and waits for the head of the answer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Link::post`].
+    pub async fn get_stream(&self, headers: &HeaderMap) -> Result<Answer, Failed> {
+        self.start(Parcel::get(headers)).await?.await
+    }
+
+    /// Closes all connections; what is open on them fails.
+    pub fn close(&self) {
+        self.0.stop.cancel();
+        self.0.tasks.close();
+    }
+
+    /// Puts a request on its way.
+    ///
+    /// # Errors
+    ///
+    /// When there is no connection; the request is unsent then.
+    pub(crate) async fn start(&self, parcel: Parcel) -> Result<Underway, Failed> {
+        let path = parcel.path().cloned().unwrap_or_else(|| self.path());
+        let mut wire = self.0.pool.wire().await?;
+        let sent = wire.send(parcel.request(path.clone()));
+        let link = self.clone();
+        Ok(Underway(Box::pin(async move {
+            let answer = link.head(wire, sent).await?;
+            if is_redirect(answer.status) { link.follow(parcel, path, answer).await } else { Ok(answer) }
+        })))
+    }
+
+    /// The path that requests go to now.
+    pub(crate) fn path(&self) -> Uri {
+        self.0.current.lock().clone()
+    }
+
+    /// Goes back to the configured path.
+    pub(super) fn forget_redirects(&self) {
+        self.0.current.lock().clone_from(&self.0.configured);
+    }
+
+    pub(crate) fn origin(&self) -> &Origin {
+        &self.0.origin
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    pub(super) fn mask(&self) -> &Mask {
+        &self.0.mask
+    }
+
+    /// What owns the tasks of this link.
+    pub(crate) fn tasks(&self) -> &TaskTracker {
+        &self.0.tasks
+    }
+
+    /// What ends when the link is closed.
+    pub(crate) fn stop(&self) -> &CancellationToken {
+        &self.0.stop
+    }
+
+    /// Waits for the head of the answer. A request that hyper gives back was not written: it goes
+    /// out again at once, on a new connection.
+    async fn head(
+        &self,
+        mut wire: Wire,
+        sent: impl Future<Output = Outcome> + Send,
+    ) -> Result<Answer, Failed> {
+        let mut outcome = sent.await;
+        let mut resends = 0;
+        loop {
+            let mut error = match outcome {
+                Ok(response) => return Ok(Answer::new(response, wire, self)),
+                Err(error) => error,
+            };
+            match error.take_message() {
+                Some(request) if resends < RESENDS => {
+                    resends += 1;
+                    wire = wire.replace().await?;
+                    outcome = wire.send(request).await;
+                }
+                unsent => return Err(self.broken(&error.into_error(), unsent.is_some())),
+            }
+        }
+    }
+
+    async fn follow(&self, parcel: Parcel, mut path: Uri, mut answer: Answer) -> Result<Answer, Failed> {
+        for _ in 0..REDIRECTS {
+            path = self.next_path(&path, &answer)?;
+            answer.release();
+            debug!(address = %self.0.origin, path = path.path(), "following a redirect");
+            if parcel.path().is_none() {
+                self.0.current.lock().clone_from(&path);
+            }
+            let mut wire = self.0.pool.wire().await?;
+            let sent = wire.send(parcel.request(path.clone()));
+            answer = self.head(wire, sent).await?;
+            if !is_redirect(answer.status) {
+                return Ok(answer);
+            }
+        }
+        Err(redirected(format!("{} redirects in a circle", self.0.origin)))
+    }
+
+    /// Where a redirect leads, if we go there: nowhere that the configured headers are not meant
+    /// for, and only with the same method and body.
+    fn next_path(&self, path: &Uri, answer: &Answer) -> Result<Uri, Failed> {
+        let (origin, status) = (&self.0.origin, answer.status.as_u16());
+        let location = answer.headers.get(header::LOCATION).and_then(|value| value.to_str().ok());
+        let to = location.and_then(|location| address::resolve(origin, path, location));
+        let Some(to) = to else {
+            return Err(redirected(format!("{origin} answers {status} without saying where to go")));
+        };
+        let same = Origin::of(&to).is_some_and(|to| to == *origin);
+        if same && matches!(status, 307 | 308) {
+            return Ok(to.into_parts().path_and_query.map_or_else(|| Uri::from_static("/"), Uri::from));
+        }
+        let place = Origin::of(&to).map_or_else(|| "another scheme".to_owned(), |to_origin| format!("{to_origin}{}", to.path()));
+        Err(redirected(format!(
+            "{origin} answers {status} and points to {place}; if that is right, use that URL in the configuration"
+        )))
+    }
+
+    /// The failure for what hyper reports once a request was given to it.
+    fn broken(&self, error: &hyper::Error, unsent: bool) -> Failed {
+        let kind = if error.is_parse() { FailedKind::Malformed } else { FailedKind::Closed };
+        let detail = format!("no answer from {}: {}", self.0.origin, verdict::innermost(error));
+        if unsent { Failed::unsent(kind, detail) } else { Failed::maybe_sent(kind, detail) }
+    }
+}
+
+fn is_redirect(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
+}
+
+/// A server that redirects has not done what was asked.
+fn redirected(detail: String) -> Failed {
+    Failed::unsent(FailedKind::Redirected, detail)
+}
+
+impl Future for Underway {
+    type Output = Result<Answer, Failed>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.as_mut().poll(cx)
+    }
+}
+
+impl fmt::Debug for Underway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Underway(..)")
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Link({})", self.0.origin)
+    }
+}

@@ -1,0 +1,119 @@
+//! The stream for what belongs to no request (session era).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use mcpr_protocol::Message;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep};
+use tracing::{debug, warn};
+
+use super::answer::Answer;
+use super::hop::Stamp;
+use super::resume::{is_passing, pause};
+use super::streamable::Shared;
+use crate::{Event, FailedKind};
+
+/// A stream that stood for so long was no failure, even if nothing came.
+const STOOD: Duration = Duration::from_secs(10);
+
+/// Keeps the stream of one session open as long as the session lives.
+pub(super) struct Listener {
+    shared: Arc<Shared>,
+    stamp: Stamp,
+    events: mpsc::Sender<Event>,
+    last_id: Option<Bytes>,
+    retry: Option<Duration>,
+    /// Whether there ever was a stream: the server offers one.
+    offered: bool,
+    /// How many tries in a row brought nothing.
+    failures: u32,
+}
+
+/// Whether to try again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    Again,
+    Stop,
+}
+
+impl Listener {
+    pub(super) fn new(shared: Arc<Shared>, stamp: Stamp, events: mpsc::Sender<Event>) -> Self {
+        Self { shared, stamp, events, last_id: None, retry: None, offered: false, failures: 0 }
+    }
+
+    /// Ends when the server offers no stream, or the session is lost.
+    pub(super) async fn run(mut self) {
+        while self.round().await == Then::Again {
+            let longest = self.shared.link.limits().retry;
+            sleep(pause(self.retry, self.failures, longest)).await;
+        }
+    }
+
+    async fn round(&mut self) -> Then {
+        match self.shared.ask_for_stream(&self.stamp, self.last_id.as_ref()).await {
+            Ok(answer) if answer.is_stream() => self.hear(answer).await,
+            Ok(answer) => self.refused(answer).await,
+            Err(failed) => {
+                debug!(address = %self.shared.link.origin(), reason = %failed, "no stream of events");
+                self.failures += 1;
+                let passing = matches!(failed.kind, FailedKind::Unreachable | FailedKind::Closed);
+                if passing { Then::Again } else { Then::Stop }
+            }
+        }
+    }
+
+    async fn hear(&mut self, mut answer: Answer) -> Then {
+        self.offered = true;
+        let since = Instant::now();
+        if let Some(last_id) = self.last_id.take() {
+            answer.continues(last_id, self.retry);
+        }
+        while let Some(Ok(text)) = answer.next().await {
+            if !self.tell(&text).await {
+                return Then::Stop;
+            }
+        }
+        self.last_id = answer.last_event_id().cloned();
+        self.retry = answer.retry();
+        let fruitful = answer.is_stirring() || since.elapsed() > STOOD;
+        self.failures = if fruitful { 0 } else { self.failures + 1 };
+        Then::Again
+    }
+
+    /// Passes a message on; false if nobody listens any more.
+    async fn tell(&self, text: &Bytes) -> bool {
+        let event = match Message::parse(text) {
+            Ok(Message::Notification(notification)) => Event::Notification(notification),
+            Ok(Message::Request(request)) => Event::Request(request),
+            Ok(Message::Response(response)) => {
+                debug!(request_id = ?response.id, "a response came on a stream that has none");
+                return true;
+            }
+            Err(error) => {
+                warn!(address = %self.shared.link.origin(), %error, "a message that cannot be read was passed over");
+                return true;
+            }
+        };
+        self.events.send(event).await.is_ok()
+    }
+
+    /// A server that has no such stream is not asked again; one that had it may have lost the session.
+    async fn refused(&mut self, mut answer: Answer) -> Then {
+        let status = answer.status.as_u16();
+        let text = answer.next().await.and_then(Result::ok).unwrap_or_default();
+        let failed = self.shared.link.refusal(&answer, &text, self.stamp.session.is_some()).failed();
+        if self.offered && failed.kind == FailedKind::SessionExpired {
+            let _ = self.events.send(Event::Closed(failed)).await;
+            return Then::Stop;
+        }
+        self.failures += 1;
+        let patient = self.offered || self.failures < self.shared.link.limits().resumes;
+        if is_passing(status) && patient {
+            return Then::Again;
+        }
+        debug!(address = %self.shared.link.origin(), reason = %failed, "the server offers no stream of events");
+        Then::Stop
+    }
+}

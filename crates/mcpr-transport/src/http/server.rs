@@ -1,0 +1,160 @@
+//! Takes HTTP connections and hands whole requests to the gateway.
+//!
+//! [`Bound`] holds an address, [`serve`] answers on it until it is told to stop, a [`Front`] gives
+//! the answers. A request passes the checks of the edge in this order: Host and Origin (403),
+//! caller (401), verb (405), `Accept` and `Content-Type` (406, 415), size and arrival of the body
+//! (413, 408).
+
+mod accepts;
+mod body;
+mod bound;
+mod connection;
+mod cors;
+mod front;
+mod guard;
+mod holder;
+mod intake;
+mod options;
+mod pulse;
+mod refusal;
+mod reply;
+mod route;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tracing::{error, warn};
+
+pub use accepts::Accepts;
+pub use bound::{BindError, Bound};
+pub use front::{Call, Front, Health, Verb};
+pub use holder::Holder;
+pub use options::{Limits, Options};
+pub use refusal::Refusal;
+pub use reply::{Content, EventStream, Reply};
+
+use bound::Listener;
+use connection::{Connection, Rules};
+use guard::Guard;
+use wire::Socket;
+
+/// How many connections beyond the limit are told so; any more are just closed.
+const SURPLUS: usize = 64;
+
+/// Serves `front` on `bound` until `shutdown` is cancelled.
+///
+/// A failure of one connection, a panic included, ends that connection at most. At `shutdown` the
+/// address is given back and idle connections are closed at once; answers that are on their way
+/// have [`Limits::grace`] to finish and are then dropped. Streams that do not end by themselves
+/// should be ended by the front at the same signal, or they use up that time. Dropping the future
+/// ends everything at once.
+///
+/// # Errors
+///
+/// When the runtime cannot watch the socket; nothing has been served then.
+pub async fn serve<F: Front>(
+    bound: Bound,
+    front: Arc<F>,
+    options: Options,
+    shutdown: CancellationToken,
+) -> io::Result<()> {
+    let rules = Arc::new(Rules::new(&bound, options));
+    let listener = bound.listen()?;
+    let mut connections = JoinSet::new();
+    while let Some(socket) = next(&listener, &mut connections, &shutdown).await {
+        let surplus = connections.len() >= rules.limits.connections;
+        if connections.len() < rules.limits.connections + SURPLUS {
+            let connection = Connection::new(Arc::clone(&front), Arc::clone(&rules), surplus);
+            connections.spawn(connection.serve(socket, shutdown.clone()));
+        }
+    }
+    drop(listener);
+    drain(connections, rules.limits.grace).await;
+    Ok(())
+}
+
+/// The next connection; none when it is time to stop.
+async fn next(
+    listener: &Listener,
+    connections: &mut JoinSet<()>,
+    shutdown: &CancellationToken,
+) -> Option<Socket> {
+    loop {
+        tokio::select! { biased;
+            () = shutdown.cancelled() => return None,
+            Some(ended) = connections.join_next() => note_panic(ended),
+            accepted = listener.accept() => match accepted {
+                Ok(socket) => return Some(socket),
+                Err(error) => pause(&error, shutdown).await,
+            }
+        }
+    }
+}
+
+/// Waits after a failed accept, if waiting helps.
+async fn pause(error: &io::Error, shutdown: &CancellationToken) {
+    if let Some(wait) = back_off(error) {
+        warn!(
+            error = error as &dyn std::error::Error,
+            ?wait,
+            "no new connections for a moment"
+        );
+        _ = timeout(wait, shutdown.cancelled()).await;
+    }
+}
+
+/// How long to wait after a failed accept: not at all when only that one connection was lost.
+fn back_off(error: &io::Error) -> Option<Duration> {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
+    match error.kind() {
+        ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted => None,
+        // Out of file descriptors or memory: some come back when other connections end.
+        _ => Some(Duration::from_millis(500)),
+    }
+}
+
+/// Lets the last answers out.
+async fn drain(mut connections: JoinSet<()>, grace: Duration) {
+    let all_ended = async {
+        while let Some(ended) = connections.join_next().await {
+            note_panic(ended);
+        }
+    };
+    if timeout(grace, all_ended).await.is_err() {
+        warn!(
+            connections = connections.len(),
+            ?grace,
+            "dropping answers that did not finish in time"
+        );
+        connections.shutdown().await;
+    }
+}
+
+fn note_panic(ended: Result<(), JoinError>) {
+    if let Err(error) = ended
+        && error.is_panic()
+    {
+        error!(
+            error = &error as &dyn std::error::Error,
+            "a connection failed inside the gateway"
+        );
+    }
+}
+
+impl Rules {
+    fn new(bound: &Bound, options: Options) -> Self {
+        Self {
+            guard: bound.is_network().then(|| Guard::new(&options)),
+            endpoint: format!("/{}", options.endpoint.trim_matches('/')),
+            admin: options.admin,
+            limits: options.limits,
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! One connection, and the order of checks for each request on it.
+
+use std::any::Any;
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderName};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, Request, Response};
+use hyper::body::{Body as _, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
+use tokio::time::interval;
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, error};
+
+use super::body::Body;
+use super::guard::Guard;
+use super::pulse::Pulse;
+use super::route::Route;
+use super::wire::{Socket, Wire};
+use super::{Accepts, Call, Content, Front, Health, Limits, Refusal, Reply, Verb, accepts, cors, intake};
+
+/// What is the same for all connections of a server.
+pub(super) struct Rules {
+    pub(super) endpoint: String,
+    pub(super) admin: bool,
+    /// None for a socket that only this machine can reach.
+    pub(super) guard: Option<Guard>,
+    pub(super) limits: Limits,
+}
+
+/// What is the same for all requests of a connection.
+pub(super) struct Connection<F: Front> {
+    front: Arc<F>,
+    rules: Arc<Rules>,
+    pulse: Arc<Pulse>,
+    memo: Mutex<F::Memo>,
+    local: Option<IpAddr>,
+    /// Whether it is one too many: then it only hears so.
+    surplus: bool,
+}
+
+/// Why there is no answer from the gateway.
+enum Turned {
+    Refused(Refusal),
+    NotAdmitted(Box<Reply>),
+}
+
+impl<F: Front> Connection<F> {
+    pub(super) fn new(front: Arc<F>, rules: Arc<Rules>, surplus: bool) -> Self {
+        let pulse = Arc::new(Pulse::new());
+        Self {
+            front,
+            rules,
+            pulse,
+            memo: Mutex::default(),
+            local: None,
+            surplus,
+        }
+    }
+
+    /// Serves the connection until it ends, is over a limit, or `shutdown` lets its last answer out.
+    pub(super) async fn serve(mut self, socket: Socket, shutdown: CancellationToken) {
+        self.local = socket.local_ip();
+        let (pulse, rules) = (Arc::clone(&self.pulse), Arc::clone(&self.rules));
+        let wire = TokioIo::new(Wire::new(socket, Arc::clone(&pulse)));
+        let shared = Arc::new(self);
+        let service = service_fn(move |request| Arc::clone(&shared).answer(request));
+        let mut http = pin!(protocol(&rules.limits).serve_connection(wire, service));
+
+        let mut watch = interval(rules.limits.watch());
+        let mut ending = false;
+        loop {
+            tokio::select! { biased;
+                ended = http.as_mut() => return note_end(ended),
+                () = shutdown.cancelled(), if !ending => {
+                    ending = true;
+                    http.as_mut().graceful_shutdown();
+                }
+                _ = watch.tick() => if let Some(reason) = pulse.overdue(&rules.limits) {
+                    return debug!(reason, "closing a connection");
+                }
+            }
+        }
+    }
+
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+        let (head, mut body) = request.into_parts();
+        self.pulse.asked(!body.is_end_stream());
+        let page = match self.guard(&head) {
+            Ok(page) => page,
+            Err(refusal) => return Ok(self.response(self.front.refused(&refusal), None)),
+        };
+        let answered = AssertUnwindSafe(self.reply(head, &mut body)).catch_unwind();
+        let reply = match answered.await {
+            Ok(Ok(reply)) => reply,
+            Ok(Err(Turned::NotAdmitted(reply))) => *reply,
+            Ok(Err(Turned::Refused(refusal))) => self.front.refused(&refusal),
+            Err(panic) => self.front.refused(&fault(&*panic)),
+        };
+        Ok(self.response(reply, page))
+    }
+
+    /// Checks by what name and from what web page the call comes; gives the page's origin.
+    fn guard(&self, head: &Parts) -> Result<Option<HeaderValue>, Refusal> {
+        let Some(guard) = &self.rules.guard else {
+            return Ok(None);
+        };
+        guard.check_host(head, self.local)?;
+        Ok(guard.check_origin(&head.headers)?.cloned())
+    }
+
+    async fn reply(&self, head: Parts, body: &mut Incoming) -> Result<Reply, Turned> {
+        if self.surplus {
+            return Err(Refusal::Full {
+                limit: self.rules.limits.connections,
+            }
+            .into());
+        }
+        if self.rules.guard.is_some() && cors::is_preflight(&head) {
+            return Ok(cors::preflight(&head));
+        }
+        match Route::of(head.uri.path(), &self.rules.endpoint, self.rules.admin) {
+            Route::Mcp => self.mcp(head, body).await,
+            Route::Admin(operation) => self.admin(&head, operation, body).await,
+            Route::Health(which) => self.health(&head, which),
+            Route::Nowhere => Err(Refusal::NotFound {
+                endpoint: self.rules.endpoint.clone(),
+            }
+            .into()),
+        }
+    }
+
+    async fn mcp(&self, head: Parts, body: &mut Incoming) -> Result<Reply, Turned> {
+        let caller = self.admit(&head)?;
+        let verb = Verb::of(&head.method).ok_or(Refusal::Method { allow: Verb::ALLOW })?;
+        let accepts = Accepts::of(&head.headers);
+        accepts.allow(verb)?;
+        let body = match verb {
+            Verb::Post => self.json_body(&head.headers, body).await?,
+            Verb::Get | Verb::Delete => Bytes::new(),
+        };
+        let call = Call {
+            verb,
+            head,
+            accepts,
+            body,
+        };
+        Ok(self.front.mcp(caller, call).await)
+    }
+
+    async fn admin(&self, head: &Parts, operation: &str, body: &mut Incoming) -> Result<Reply, Turned> {
+        let caller = self.admit(head)?;
+        if head.method != Method::POST {
+            return Err(Refusal::Method { allow: "POST" }.into());
+        }
+        let body = self.json_body(&head.headers, body).await?;
+        Ok(self.front.admin(caller, operation, body).await)
+    }
+
+    fn health(&self, head: &Parts, which: Health) -> Result<Reply, Turned> {
+        match head.method {
+            Method::GET | Method::HEAD => Ok(self.front.health(which)),
+            _ => Err(Refusal::Method { allow: "GET, HEAD" }.into()),
+        }
+    }
+
+    fn admit(&self, head: &Parts) -> Result<F::Caller, Turned> {
+        let mut memo = self.memo.lock();
+        self.front.admit(head, &mut memo).map_err(Turned::NotAdmitted)
+    }
+
+    async fn json_body(&self, headers: &HeaderMap, body: &mut Incoming) -> Result<Bytes, Refusal> {
+        accepts::body_is_json(headers)?;
+        let body = intake::take(body, &self.rules.limits).await?;
+        self.pulse.read();
+        Ok(body)
+    }
+
+    fn response(&self, reply: Reply, page: Option<HeaderValue>) -> Response<Body> {
+        let Reply {
+            status,
+            mut headers,
+            content,
+        } = reply;
+        describe(&content, &mut headers);
+        if let Some(origin) = page {
+            cors::open_to(origin, &mut headers);
+        }
+        if self.surplus || self.pulse.is_unread() {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        let body = Body::new(content, self.rules.limits.keep_alive, Arc::clone(&self.pulse));
+        let mut response = Response::new(body);
+        *response.status_mut() = status;
+        *response.headers_mut() = headers;
+        response
+    }
+}
+
+fn protocol(limits: &Limits) -> http1::Builder {
+    let mut http = http1::Builder::new();
+    // The watch of the connection looks after the time limits, at no cost per request.
+    http.header_read_timeout(None).max_header_size(limits.head);
+    http
+}
+
+/// Sets the headers that follow from what the body is.
+fn describe(content: &Content, headers: &mut HeaderMap) {
+    match content {
+        Content::Empty => {}
+        Content::Json(_) => {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        Content::Events(_) => {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+            let buffering = HeaderName::from_static("x-accel-buffering");
+            headers.insert(buffering, HeaderValue::from_static("no"));
+        }
+    }
+}
+
+/// Logs what a panic said, and gives the client a name for the entry.
+fn fault(panic: &(dyn Any + Send)) -> Refusal {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let reason = text
+        .or(panic.downcast_ref::<&str>().copied())
+        .unwrap_or("unknown");
+    let request_id = format!("{:016x}", getrandom::u64().unwrap_or_default());
+    error!(%request_id, reason, "a request failed inside the gateway");
+    Refusal::Fault { request_id }
+}
+
+fn note_end(ended: hyper::Result<()>) {
+    if let Err(error) = ended {
+        debug!(error = &error as &dyn std::error::Error, "a connection broke");
+    }
+}
+
+impl From<Refusal> for Turned {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}

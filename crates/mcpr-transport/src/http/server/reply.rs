@@ -1,0 +1,80 @@
+//! What goes back to a client.
+
+use std::fmt;
+use std::pin::Pin;
+
+use futures_util::Stream;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use mcpr_protocol::Rope;
+
+/// The answer to one request.
+#[derive(Debug)]
+pub struct Reply {
+    /// The status.
+    pub status: StatusCode,
+    /// Headers beside those that follow from the content (`Content-Type`, `Content-Length`, the
+    /// ones of an event stream) and from the `Origin`.
+    pub headers: HeaderMap,
+    /// The body.
+    pub content: Content,
+}
+
+/// The body of an answer.
+#[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
+pub enum Content {
+    /// None.
+    Empty,
+    /// One JSON text, written in one go.
+    Json(Rope),
+    /// Server-sent events, each written when it comes.
+    ///
+    /// The headers go out at once, and a comment whenever nothing was sent for
+    /// [`Limits::keep_alive`](super::Limits::keep_alive). The answer ends with the stream.
+    Events(EventStream),
+}
+
+/// The events of an answer, each as the text that [`sse::message`](crate::sse::message) or
+/// [`sse::priming`](crate::sse::priming) writes.
+pub type EventStream = Pin<Box<dyn Stream<Item = Rope> + Send>>;
+
+impl Reply {
+    /// An answer without a body.
+    pub fn empty(status: StatusCode) -> Self {
+        Self::new(status, Content::Empty)
+    }
+
+    /// An answer with one JSON text.
+    pub fn json(status: StatusCode, body: impl Into<Rope>) -> Self {
+        Self::new(status, Content::Json(body.into()))
+    }
+
+    /// An answer that is a stream of events; its status is 200.
+    pub fn events(events: impl Stream<Item = Rope> + Send + 'static) -> Self {
+        Self::new(StatusCode::OK, Content::Events(Box::pin(events)))
+    }
+
+    /// The same answer with one more header.
+    pub fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.append(name, value);
+        self
+    }
+
+    fn new(status: StatusCode, content: Content) -> Self {
+        Self {
+            status,
+            headers: HeaderMap::new(),
+            content,
+        }
+    }
+}
+
+impl fmt::Debug for Content {
+    /// Only the kind and the size; payloads never reach a log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("Empty"),
+            Self::Json(text) => write!(f, "Json({} bytes)", text.len()),
+            Self::Events(_) => f.write_str("Events(..)"),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! How a server begins, bounds itself and ends.
+
+use std::time::Duration;
+
+use futures_util::stream;
+use tokio::net::UnixStream;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use super::super::{Limits, back_off};
+use super::*;
+
+#[tokio::test]
+async fn b47_at_the_end_idle_connections_close_and_running_answers_finish() {
+    let (starts, mut started) = mpsc::unbounded_channel::<oneshot::Sender<()>>();
+    let server = Server::with(Options::default(), move |_| {
+        let (finish, finished) = oneshot::channel();
+        starts.send(finish).unwrap();
+        async move {
+            finished.await.unwrap();
+            Reply::json(StatusCode::OK, text("\"done\""))
+        }
+    });
+    let (mut idle, mut busy) = (server.client().await, server.client().await);
+    idle.send(request("GET", "/healthz", "")).await;
+    idle.answer().await;
+    busy.send(post("/mcp", "", "{}")).await;
+    let finish = started.recv().await.unwrap();
+
+    server.shutdown.cancel();
+
+    assert_eq!(idle.rest().await, "");
+    let refused = TcpStream::connect(server.addr).await.unwrap_err();
+    assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+    finish.send(()).unwrap();
+    assert_eq!(busy.answer().await.body, "\"done\"");
+    server.serving.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn b47_what_does_not_finish_in_time_is_dropped() {
+    let server = Server::with(Options::default(), async |_| Reply::events(stream::pending()));
+    let mut client = server.client().await;
+    client.send(get()).await;
+    client.head().await;
+    let start = Instant::now();
+
+    server.shutdown.cancel();
+    server.serving.await.unwrap().unwrap();
+
+    assert_eq!(start.elapsed().as_secs(), Limits::default().grace.as_secs());
+    client.rest().await;
+}
+
+#[tokio::test]
+async fn dropping_the_server_ends_everything_at_once() {
+    let server = Server::with(Options::default(), async |_| Reply::events(stream::pending()));
+    let mut client = server.client().await;
+    client.send(get()).await;
+    client.head().await;
+    server.serving.abort();
+    client.rest().await;
+}
+
+#[tokio::test]
+async fn sec_05_one_connection_too_many_is_told_so() {
+    let limits = Limits {
+        connections: 1,
+        ..Limits::default()
+    };
+    let server = Server::echo(Options {
+        limits,
+        ..Options::default()
+    });
+    let mut first = server.client().await;
+    first.send(post("/mcp", "", "{}")).await;
+    assert_eq!(first.answer().await.status, 200);
+
+    let answer = server.ask(&post("/mcp", "", "{}")).await;
+
+    assert_eq!((answer.status, answer.header("connection")), (503, Some("close")));
+    assert!(answer.body.contains("mcpr.http.maxConnections"));
+    first.send(post("/mcp", "", "{}")).await;
+    assert_eq!(first.answer().await.status, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn sec_05_connections_that_ask_nothing_are_closed() {
+    let limits = Limits::default();
+    let server = Server::echo(Options::default());
+    let start = Instant::now();
+    let (mut silent, mut idle) = (server.client().await, server.client().await);
+    idle.send(post("/mcp", "", "{}")).await;
+    idle.answer().await;
+
+    silent.send("POST /mcp HTTP/1.1\r\nHost: loc").await;
+    silent.rest().await;
+    let silent_for = start.elapsed();
+    idle.rest().await;
+    let idle_for = start.elapsed();
+
+    let within = |time: Duration, limit: Duration| time >= limit && time <= limit + limits.watch();
+    assert!(within(silent_for, limits.head_time), "{silent_for:?}");
+    assert!(within(idle_for, limits.idle_time), "{idle_for:?}");
+}
+
+#[tokio::test]
+async fn a_local_socket_is_served_without_host_checks() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("run/mcpr.sock");
+    let bound = Bound::unix(&path).unwrap();
+    let desk = Server::echo(Options::default()).desk;
+    let shutdown = CancellationToken::new();
+    let options = Options {
+        admin: true,
+        ..Options::default()
+    };
+    let serving = tokio::spawn(serve(bound, desk, options, shutdown.clone()));
+
+    let mut client = UnixStream::connect(&path).await.unwrap();
+    let operation =
+        post("/admin/v1/status", "Connection: close\r\n", "{}").replace("Host: localhost\r\n", "");
+    client.write_all(operation.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).await.unwrap();
+
+    assert!(answer.ends_with(r#"{"operation":"status"}"#), "{answer}");
+    shutdown.cancel();
+    serving.await.unwrap().unwrap();
+    assert!(!path.exists());
+}
+
+#[test]
+fn b48_a_lost_connection_is_no_reason_to_wait_but_a_lack_of_files_is() {
+    let lost = io::Error::from(io::ErrorKind::ConnectionAborted);
+    let exhausted = io::Error::from(rustix::io::Errno::MFILE);
+    assert_eq!(back_off(&lost), None);
+    assert!(back_off(&exhausted).is_some());
+}

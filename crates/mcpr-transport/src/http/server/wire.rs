@@ -1,0 +1,140 @@
+//! The socket of one connection.
+
+use std::io;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::time::{Sleep, sleep};
+
+use super::pulse::Pulse;
+
+/// How long a client may go on sending a body that was refused. Closing at once would reset the
+/// connection, and the client would never see why (RFC 9112 9.6).
+const LINGER: Duration = Duration::from_secs(5);
+
+/// A socket as it was accepted.
+#[derive(Debug)]
+pub(super) enum Socket {
+    /// From the network.
+    Tcp(TcpStream),
+    /// From this machine.
+    Unix(UnixStream),
+}
+
+/// A socket that leaves marks of what happens on it, and closes gently where a body was refused.
+pub(super) struct Wire {
+    socket: Socket,
+    pulse: Arc<Pulse>,
+    stuck: bool,
+    lingering: Option<Pin<Box<Sleep>>>,
+}
+
+/// Calls the same method of whichever socket it is.
+macro_rules! either {
+    ($socket:expr, $stream:ident => $call:expr) => {
+        match $socket {
+            Socket::Tcp($stream) => $call,
+            Socket::Unix($stream) => $call,
+        }
+    };
+}
+
+impl Socket {
+    /// The address the connection came in on; none for a local socket.
+    pub(super) fn local_ip(&self) -> Option<IpAddr> {
+        match self {
+            Self::Tcp(stream) => stream.local_addr().ok().map(|addr| addr.ip().to_canonical()),
+            Self::Unix(_) => None,
+        }
+    }
+}
+
+impl Wire {
+    pub(super) fn new(socket: Socket, pulse: Arc<Pulse>) -> Self {
+        Self {
+            socket,
+            pulse,
+            stuck: false,
+            lingering: None,
+        }
+    }
+
+    /// Notes whether the client takes what is written.
+    fn note<T>(&mut self, written: Poll<T>) -> Poll<T> {
+        match (written.is_pending(), self.stuck) {
+            (true, false) => self.pulse.stuck(),
+            (false, true) => self.pulse.unstuck(),
+            _ => {}
+        }
+        self.stuck = written.is_pending();
+        written
+    }
+
+    /// Reads and forgets until the client has closed too, or the patience ends.
+    fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let lingering = self.lingering.get_or_insert_with(|| Box::pin(sleep(LINGER)));
+        let mut scrap = [0; 16 * 1024];
+        while lingering.as_mut().poll(cx).is_pending() {
+            let mut scrap = ReadBuf::new(&mut scrap);
+            let read = either!(&mut self.socket, stream => Pin::new(stream).poll_read(cx, &mut scrap));
+            if ready!(read).is_err() || scrap.filled().is_empty() {
+                break;
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = into.filled().len();
+        let read = either!(&mut self.socket, stream => Pin::new(stream).poll_read(cx, into));
+        if into.filled().len() > before {
+            self.pulse.heard();
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
+        let written = either!(&mut self.socket, stream => Pin::new(stream).poll_write(cx, from));
+        self.note(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        from: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = either!(&mut self.socket, stream => Pin::new(stream).poll_write_vectored(cx, from));
+        self.note(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(())) // A socket holds nothing back.
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.lingering.is_none() {
+            ready!(either!(&mut self.socket, stream => Pin::new(stream).poll_shutdown(cx)))?;
+        }
+        match self.pulse.is_unread() {
+            true => self.poll_linger(cx),
+            false => Poll::Ready(Ok(())),
+        }
+    }
+}

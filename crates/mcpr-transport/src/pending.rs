@@ -1,0 +1,368 @@
+//! The open requests of a connection that all share: a pipe, or one stream of events.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+
+use mcpr_protocol::{Id, Message, Notification, Object, RawJson, Response, key, notification};
+use parking_lot::Mutex;
+use tracing::{debug, warn};
+
+use crate::{Answering, Event, Failed, Reason, Sent};
+
+/// How many notifications wait for a reader that does not come; the response always does.
+const QUEUE: usize = 256;
+
+/// The table of open requests: who waits for which id.
+#[derive(Debug, Default)]
+pub struct Pending {
+    last_id: AtomicU64,
+    table: Mutex<Table>,
+}
+
+/// A place in the table; dropping it gives the place up.
+#[derive(Debug)]
+pub struct Ticket {
+    id: u64,
+    slot: Arc<Slot>,
+    pending: Arc<Pending>,
+}
+
+/// The exchange of a transport that needs nothing but the table.
+#[derive(Debug)]
+pub struct Waiting<W: Withdraw> {
+    ticket: Ticket,
+    withdraw: Option<Arc<W>>,
+    done: bool,
+}
+
+/// Says on a shared connection that nobody waits for a request any more.
+pub trait Withdraw: Send + Sync + 'static {
+    /// Tells the server, without waiting for it.
+    fn withdraw(self: Arc<Self>, id: u64, why: Reason);
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    open: HashMap<u64, Arc<Slot>>,
+    ended: Option<Failed>,
+}
+
+#[derive(Debug, Default)]
+struct Slot(Mutex<Inbox>);
+
+/// What has come for one request and was not read yet.
+#[derive(Debug, Default)]
+struct Inbox {
+    notifications: VecDeque<Notification>,
+    outcome: Option<Result<Response, Failed>>,
+    reader: Option<Waker>,
+    dropped: u64,
+}
+
+/// The notification that gives a request up.
+pub fn cancelled(id: u64, why: Reason) -> Notification {
+    let params = format!(r#"{{"requestId":{id},"reason":"{}"}}"#, why.as_str());
+    Notification::new(notification::CANCELLED, Some(RawJson::trusted(params)))
+}
+
+impl Pending {
+    /// An empty table.
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// A fresh id.
+    pub fn next_id(&self) -> u64 {
+        self.last_id.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// How many requests are open.
+    pub fn len(&self) -> usize {
+        self.table.lock().open.len()
+    }
+
+    /// Whether no request is open.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes a place for a request, which must not be sent before.
+    ///
+    /// # Errors
+    ///
+    /// When the connection has ended: with its reason, and the request unsent.
+    pub fn enter(self: &Arc<Self>, id: u64) -> Result<Ticket, Failed> {
+        let mut table = self.table.lock();
+        if let Some(ended) = &table.ended {
+            return Err(Failed { sent: Sent::No, ..ended.clone() });
+        }
+        let slot = Arc::<Slot>::default();
+        table.open.insert(id, Arc::clone(&slot));
+        Ok(Ticket { id, slot, pending: Arc::clone(self) })
+    }
+
+    /// Gives a message to the request it belongs to, or back as an event where it belongs to none.
+    ///
+    /// Progress finds its request by the token, which is the request's id; a notification of a
+    /// subscription finds the listen request the same way. Late answers are dropped.
+    pub fn deliver(&self, message: Message) -> Option<Event> {
+        match message {
+            Message::Response(response) => self.answer(response),
+            Message::Request(request) => return Some(Event::Request(request)),
+            Message::Notification(notification) => return self.route(notification).map(Event::Notification),
+        }
+        None
+    }
+
+    /// Ends every open request, and every later one before it is sent.
+    pub fn fail_all(&self, failed: &Failed) {
+        let mut table = self.table.lock();
+        table.ended.get_or_insert_with(|| failed.clone());
+        let open = std::mem::take(&mut table.open);
+        drop(table);
+        open.into_values().for_each(|slot| slot.end(Err(failed.clone())));
+    }
+
+    fn answer(&self, response: Response) {
+        let id = response.id.as_ref().and_then(Id::as_number);
+        let slot = id.and_then(|id| self.table.lock().open.remove(&id));
+        match (slot, response.id.as_ref()) {
+            (Some(slot), _) => slot.end(Ok(response)),
+            (None, Some(id)) => debug!(request_id = %id, "an answer came for which nobody waits"),
+            (None, None) => warn!("the server reports an error without saying about which request"),
+        }
+    }
+
+    fn route(&self, notification: Notification) -> Option<Notification> {
+        let owner = owner(&notification).and_then(|id| self.table.lock().open.get(&id).cloned());
+        match owner {
+            Some(slot) => slot.push(notification),
+            None => return Some(notification),
+        }
+        None
+    }
+
+    fn leave(&self, id: u64) {
+        self.table.lock().open.remove(&id);
+    }
+}
+
+/// The id of the request that a notification belongs to, if it says so.
+fn owner(notification: &Notification) -> Option<u64> {
+    let params = notification.params.as_ref()?;
+    if notification.method.as_ref() == notification::PROGRESS {
+        return number(&Object::read(params).ok()?.get(key::PROGRESS_TOKEN)?);
+    }
+    // Looking inside costs a walk over the params, so only where there is something to find.
+    memchr::memmem::find(params.as_bytes(), key::SUBSCRIPTION_ID.as_bytes())?;
+    let meta = Object::read(params).ok()?.object("_meta")?;
+    number(&meta.get(key::SUBSCRIPTION_ID)?)
+}
+
+/// Our number; some servers give it back as a string.
+fn number(token: &RawJson) -> Option<u64> {
+    let text = token.to_text();
+    text.as_deref().unwrap_or(token.as_str()).parse().ok()
+}
+
+impl Slot {
+    fn push(&self, notification: Notification) {
+        let mut inbox = self.0.lock();
+        if inbox.notifications.len() < QUEUE {
+            inbox.notifications.push_back(notification);
+        } else {
+            inbox.dropped += 1;
+        }
+        wake(inbox.reader.take());
+    }
+
+    fn end(&self, outcome: Result<Response, Failed>) {
+        let mut inbox = self.0.lock();
+        inbox.outcome.get_or_insert(outcome);
+        wake(inbox.reader.take());
+    }
+
+    fn poll(&self, cx: &mut Context<'_>) -> Poll<Result<Message, Failed>> {
+        let mut inbox = self.0.lock();
+        if let Some(notification) = inbox.notifications.pop_front() {
+            return Poll::Ready(Ok(Message::Notification(notification)));
+        }
+        if let Some(outcome) = inbox.outcome.take() {
+            return Poll::Ready(outcome.map(Message::Response));
+        }
+        inbox.reader = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+fn wake(reader: Option<Waker>) {
+    reader.into_iter().for_each(Waker::wake);
+}
+
+impl Ticket {
+    /// The id of the request.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Waits for what comes next for this request: notifications in order, then how it ended.
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Message, Failed>> {
+        self.slot.poll(cx)
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.pending.leave(self.id);
+        let dropped = self.slot.0.lock().dropped;
+        if dropped > 0 {
+            warn!(request_id = self.id, count = dropped, "notifications were dropped: nobody read them in time");
+        }
+    }
+}
+
+impl<W: Withdraw> Waiting<W> {
+    /// Waits at a place; `withdraw` says how the request is given up, where it can be.
+    pub fn new(ticket: Ticket, withdraw: Option<Arc<W>>) -> Self {
+        Self { ticket, withdraw, done: false }
+    }
+
+    /// Ends the exchange: nothing is left to give up.
+    pub fn finish(&mut self) {
+        self.done = true;
+    }
+
+    /// Gives the request up.
+    pub fn give_up(&mut self, why: Reason) {
+        if !std::mem::replace(&mut self.done, true) {
+            self.withdraw.take().into_iter().for_each(|by| by.withdraw(self.ticket.id, why));
+        }
+    }
+}
+
+impl<W: Withdraw> Answering for Waiting<W> {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Message, Failed>> {
+        let next = self.ticket.poll_next(cx);
+        if matches!(next, Poll::Ready(Ok(Message::Response(_)) | Err(_))) {
+            self.finish();
+        }
+        next
+    }
+
+    fn cancel(mut self: Box<Self>, why: Reason) {
+        self.give_up(why);
+    }
+}
+
+impl<W: Withdraw> Drop for Waiting<W> {
+    fn drop(&mut self) {
+        self.give_up(Reason::Client);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::FailedKind;
+
+    #[derive(Debug, Default)]
+    struct Log(Mutex<Vec<(u64, Reason)>>);
+
+    impl Withdraw for Log {
+        fn withdraw(self: Arc<Self>, id: u64, why: Reason) {
+            self.0.lock().push((id, why));
+        }
+    }
+
+    fn message(text: &'static str) -> Message {
+        Message::parse(&Bytes::from_static(text.as_bytes())).unwrap()
+    }
+
+    fn poll(ticket: &mut Ticket) -> Poll<Result<Message, Failed>> {
+        ticket.poll_next(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn b17_progress_comes_to_its_own_request_and_before_the_result() {
+        let pending = Pending::new();
+        let (mut one, mut two) = (pending.enter(1).unwrap(), pending.enter(2).unwrap());
+        for text in [
+            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"2","progress":2}}"#,
+            r#"{"jsonrpc":"2.0","id":2,"result":{}}"#,
+        ] {
+            assert!(pending.deliver(message(text)).is_none());
+        }
+        for _ in 0..2 {
+            assert!(matches!(poll(&mut two), Poll::Ready(Ok(Message::Notification(_)))));
+        }
+        assert!(matches!(poll(&mut two), Poll::Ready(Ok(Message::Response(_)))));
+        assert!(poll(&mut one).is_pending());
+    }
+
+    #[test]
+    fn a_notification_of_a_subscription_comes_to_the_listen_request() {
+        let pending = Pending::new();
+        let mut listen = pending.enter(3).unwrap();
+        let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed",
+            "params":{"_meta":{"io.modelcontextprotocol/subscriptionId":3}}}"#;
+        assert!(pending.deliver(message(changed)).is_none());
+        assert!(poll(&mut listen).is_ready());
+    }
+
+    #[test]
+    fn what_belongs_to_no_request_is_an_event_and_a_late_answer_is_nothing() {
+        let pending = Pending::new();
+        drop(pending.enter(1).unwrap());
+        let event = |text| pending.deliver(message(text));
+        assert!(event(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).is_none());
+        assert!(event(r#"{"jsonrpc":"2.0","id":"1","result":{}}"#).is_none());
+        let ping = event(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+        assert!(matches!(ping, Some(Event::Request(_))));
+        let log = event(r#"{"jsonrpc":"2.0","method":"notifications/message","params":{}}"#);
+        assert!(matches!(log, Some(Event::Notification(_))));
+    }
+
+    #[test]
+    fn b20_when_the_connection_ends_all_open_requests_end_and_later_ones_are_unsent() {
+        let pending = Pending::new();
+        let mut open = pending.enter(1).unwrap();
+        pending.fail_all(&Failed::maybe_sent(FailedKind::Closed, "the stream ended"));
+        let Poll::Ready(Err(failed)) = poll(&mut open) else { panic!() };
+        assert_eq!((failed.kind, failed.sent), (FailedKind::Closed, Sent::Maybe));
+        let late = pending.enter(2).unwrap_err();
+        assert_eq!((late.kind, late.sent), (FailedKind::Closed, Sent::No));
+    }
+
+    #[test]
+    fn a_slow_reader_loses_notifications_but_never_the_response() {
+        let pending = Pending::new();
+        let mut slow = pending.enter(1).unwrap();
+        let progress =
+            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#;
+        (0..QUEUE + 9).for_each(|_| assert!(pending.deliver(message(progress)).is_none()));
+        pending.deliver(message(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#));
+        let notifications =
+            std::iter::from_fn(|| matches!(poll(&mut slow), Poll::Ready(Ok(Message::Notification(_)))).then_some(()));
+        assert_eq!(notifications.count(), QUEUE);
+        assert_eq!(slow.slot.0.lock().dropped, 9);
+    }
+
+    #[test]
+    fn b35_an_exchange_that_is_dropped_is_withdrawn_once() {
+        let (pending, log) = (Pending::new(), Arc::new(Log::default()));
+        let waiting = |id| Box::new(Waiting::new(pending.enter(id).unwrap(), Some(Arc::clone(&log))));
+        waiting(1).cancel(Reason::Deadline);
+        drop(waiting(2));
+        let mut answered = waiting(3);
+        pending.deliver(message(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#));
+        assert!(answered.poll_next(&mut Context::from_waker(Waker::noop())).is_ready());
+        drop(answered);
+        assert_eq!(*log.0.lock(), [(1, Reason::Deadline), (2, Reason::Client)]);
+        assert!(pending.is_empty());
+    }
+}

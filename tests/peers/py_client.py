@@ -1,0 +1,46 @@
+"""`py_client.py URL OPERATIONS [--era session|auto]`: the Python SDK's client."""
+
+import asyncio
+import json
+import os
+import sys
+
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+OPERATIONS = {
+    "list_tools": lambda client, op: client.list_tools(cursor=op.get("cursor")),
+    "list_prompts": lambda client, op: client.list_prompts(),
+    "list_resources": lambda client, op: client.list_resources(),
+    "list_templates": lambda client, op: client.list_resource_templates(),
+    "call_tool": lambda client, op: client.call_tool(op["name"], op.get("arguments")),
+    "read_resource": lambda client, op: client.read_resource(op["uri"]),
+    "get_prompt": lambda client, op: client.get_prompt(op["name"], op.get("arguments")),
+}
+
+
+async def run(client, operation):
+    try:
+        result = await OPERATIONS[operation["op"]](client, operation)
+        return {"ok": result.model_dump(mode="json", by_alias=True, exclude_unset=True)}
+    except Exception as error:
+        inner = getattr(error, "error", None)
+        return {"error": {"code": getattr(inner, "code", None), "message": str(error)}}
+
+
+async def main():
+    url, operations = sys.argv[1], json.loads(sys.argv[2])
+    era = sys.argv[4] if sys.argv[3:4] == ["--era"] else "session"
+    token = os.environ.get("MCPR_TEST_TOKEN")
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+        transport = streamable_http_client(url, http_client=http)
+        async with Client(transport, mode="auto" if era == "auto" else "legacy") as client:
+            results = [await run(client, operation) for operation in operations]
+            info, version = client.server_info, client.protocol_version
+    server = info.model_dump(mode="json", by_alias=True, exclude_unset=True) if info else None
+    print(json.dumps({"server": server, "version": version, "results": results}))
+
+
+asyncio.run(main())

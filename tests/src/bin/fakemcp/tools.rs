@@ -1,0 +1,182 @@
+//! Calls: what happens during one, and the tools that every fake server can have.
+
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use tokio::time::sleep;
+
+use crate::fault::Fault;
+use crate::message::{self, Params, Request, quoted};
+use crate::methods::has;
+use crate::notices::is_news;
+use crate::outlet::Outlet;
+use crate::server::{Context, Server};
+use crate::spec::{Ask, Notice};
+
+/// A tool that `env_tool` adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BuiltIn {
+    /// Gives the environment as a JSON object.
+    Env,
+    /// Gives the working directory.
+    Cwd,
+    /// Gives its arguments as they came.
+    Echo,
+    /// Adds a tool, and says that the list has changed.
+    Add,
+    /// Gives the process id.
+    Pid,
+}
+
+/// All of them, in the order of the list.
+pub(crate) const BUILT_IN: [BuiltIn; 5] = [
+    BuiltIn::Env,
+    BuiltIn::Cwd,
+    BuiltIn::Echo,
+    BuiltIn::Add,
+    BuiltIn::Pid,
+];
+
+impl BuiltIn {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Env => "env",
+            Self::Cwd => "cwd",
+            Self::Echo => "echo",
+            Self::Add => "add",
+            Self::Pid => "pid",
+        }
+    }
+
+    /// Its entry in `tools/list`.
+    pub(crate) fn definition(self) -> String {
+        definition(self.name())
+    }
+}
+
+impl Server {
+    /// Runs a tool; a tool without a behaviour of its own repeats its arguments.
+    pub(crate) async fn call(
+        &self,
+        params: &Params,
+        context: Context<'_>,
+        stateless: bool,
+    ) -> Result<String, Fault> {
+        let name = params.name.as_deref().unwrap_or_default();
+        let built_in = BUILT_IN
+            .into_iter()
+            .find(|tool| self.spec.env_tool && tool.name() == name);
+        if built_in.is_none()
+            && !has(&self.spec.tools, "name", name)
+            && !has(&self.added.lock(), "name", name)
+        {
+            return Err(Fault::invalid_params(&format!("Unknown tool: {name}")));
+        }
+        if let Some(ask) = &self.spec.server_request {
+            return Ok(self.interview(ask, params, context, stateless).await);
+        }
+        let text = built_in.map_or_else(
+            || params.arguments_text().to_owned(),
+            |tool| self.run(tool, params),
+        );
+        Ok(self.text_result(&text, stateless))
+    }
+
+    /// Reports progress on the call's own way.
+    pub(crate) async fn report_progress(&self, params: &Params, outlet: &Outlet) {
+        let (Some(progress), Some(token)) = (&self.spec.progress, &params.meta.progress_token) else {
+            return;
+        };
+        for step in 1..=progress.count {
+            let total = progress.count;
+            let params = format!(r#"{{"progressToken":{token},"progress":{step},"total":{total}}}"#);
+            outlet.send(&message::notification("notifications/progress", Some(&params)));
+            sleep(Duration::from_secs_f64(progress.interval)).await;
+        }
+    }
+
+    /// Sends the notices that belong to a call, before its answer.
+    pub(crate) fn notify_within(&self, request: &Request, outlet: &Outlet) {
+        for notice in self.notices_of(request, false) {
+            let params = notice.params.as_ref().map(|raw| raw.get());
+            (0..notice.repeat).for_each(|_| {
+                outlet.send(&message::notification(&notice.method, params));
+            });
+        }
+    }
+
+    /// Sends the news that follow a call, after its answer.
+    pub(crate) fn notify_after(&self, request: &Request) {
+        for notice in self.notices_of(request, true) {
+            let params = notice.params.as_ref().map(|raw| raw.get());
+            (0..notice.repeat).for_each(|_| self.notices.announce(&notice.method, params));
+        }
+    }
+
+    fn notices_of(&self, request: &Request, news: bool) -> impl Iterator<Item = &Notice> {
+        let calls = request.method == "tools/call";
+        self.spec
+            .notify
+            .iter()
+            .filter(move |notice| calls && is_news(&notice.method) == news)
+    }
+
+    /// Asks the client in the way of the era, and returns its answer as the result's text.
+    async fn interview(&self, ask: &Ask, params: &Params, context: Context<'_>, stateless: bool) -> String {
+        let asked = ask.params.as_ref().map_or("{}", |raw| raw.get());
+        if !stateless {
+            let answer = self
+                .ask(&self.fresh_id(), &ask.method, Some(asked), context.outlet)
+                .await;
+            return self.text_result(&answer, stateless);
+        }
+        match &params.input_responses {
+            Some(responses) => self.text_result(responses.get(), stateless),
+            None => input_required(&ask.method, asked),
+        }
+    }
+
+    fn run(&self, tool: BuiltIn, params: &Params) -> String {
+        match tool {
+            BuiltIn::Env => environment(),
+            BuiltIn::Cwd => std::env::current_dir()
+                .map_or_else(|error| error.to_string(), |path| path.display().to_string()),
+            BuiltIn::Echo => params.arguments_text().to_owned(),
+            BuiltIn::Add => self.add_tool(),
+            BuiltIn::Pid => std::process::id().to_string(),
+        }
+    }
+
+    fn add_tool(&self) -> String {
+        let name = {
+            let mut added = self.added.lock();
+            let name = format!("new{}", added.len() + 1);
+            added.push(RawValue::from_string(definition(&name)).expect("a definition is JSON"));
+            name
+        };
+        self.notices.announce("notifications/tools/list_changed", None);
+        format!("added {name}")
+    }
+}
+
+fn definition(name: &str) -> String {
+    format!(r#"{{"name":{},"inputSchema":{{"type":"object"}}}}"#, quoted(name))
+}
+
+fn environment() -> String {
+    let all = std::env::vars_os();
+    let text = all.map(|(name, value)| {
+        (
+            name.to_string_lossy().into_owned(),
+            value.to_string_lossy().into(),
+        )
+    });
+    serde_json::Value::Object(text.collect()).to_string()
+}
+
+fn input_required(method: &str, params: &str) -> String {
+    let request = format!(r#"{{"method":{},"params":{params}}}"#, quoted(method));
+    format!(
+        r#"{{"resultType":"input_required","inputRequests":{{"q1":{request}}},"requestState":"state-1"}}"#
+    )
+}

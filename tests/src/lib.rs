@@ -1,0 +1,17 @@
+//! The harness of the end-to-end tests.
+//!
+//! A test is a short story: a [`Fake`] server or a real one from [`peers`], a gateway in front of it, and a
+//! client, which is either a real one ([`drivers`]) or exact bytes on a socket ([`http`]) or a pipe
+//! ([`pipe`]). Nothing sleeps: what has to happen is awaited with [`wait_until`].
+
+mod bins;
+pub mod drivers;
+mod fake;
+pub mod http;
+pub mod peers;
+pub mod pipe;
+mod wait;
+
+pub use bins::{binary, target};
+pub use fake::{Fake, Received, Script};
+pub use wait::wait_until;
