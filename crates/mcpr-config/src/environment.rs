@@ -80,7 +80,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// An environment in memory: the home is `/home/ann`, the current folder `/work`.
+    /// An environment in memory: the home is `/home/ann`, the current folder `/base`.
     #[derive(Default)]
     pub(crate) struct Fixed {
         variables: BTreeMap<String, String>,
@@ -124,7 +124,7 @@ pub(crate) mod tests {
         }
 
         fn absolute(&self, path: &Path) -> PathBuf {
-            Path::new("/work").join(path)
+            Path::new("/base").join(path)
         }
 
         fn read(&self, path: &Path) -> io::Result<Vec<u8>> {

@@ -50,11 +50,11 @@ mod tests {
     fn b61_a_relative_path_starts_from_the_folder_of_the_file() {
         let folder = Folder::of(Path::new("conf/mcpr.json"), &Fixed::default());
 
-        assert_eq!(folder.path("./sub").to_str(), Some("/work/conf/sub"));
-        assert_eq!(folder.path("../sub").to_str(), Some("/work/conf/../sub"));
+        assert_eq!(folder.path("./sub").to_str(), Some("/base/conf/sub"));
+        assert_eq!(folder.path("../sub").to_str(), Some("/base/conf/../sub"));
         assert_eq!(folder.path("~/src").to_str(), Some("/home/ann/src"));
         assert_eq!(folder.path("/abs").to_str(), Some("/abs"));
-        assert_eq!(folder.program("./run.sh"), "/work/conf/run.sh");
+        assert_eq!(folder.program("./run.sh"), "/base/conf/run.sh");
         assert_eq!(folder.program("npx"), "npx");
     }
 }

@@ -14,12 +14,12 @@ use mcpr_upstream::{HttpSpec, Reach, StdioSpec, UpstreamSpec};
 use crate::environment::tests::Fixed;
 use crate::{Config, ConfigError, Locations, ServerEntry, ServerState};
 
-/// The path of the file in these stories; its folder is `/work`.
+/// The path of the file in these stories; its folder is `/base`.
 const FILE: &str = "mcpr.json";
 
 /// Reads a file in an environment.
 fn load_in(env: Fixed, text: &str) -> Result<Config, ConfigError> {
-    let env = env.file("/work/mcpr.json", text);
+    let env = env.file("/base/mcpr.json", text);
     let locations = Locations::from_env(&[FILE.into()], &env)?;
     Config::load(&locations, &env)
 }

@@ -121,6 +121,15 @@ impl Message {
         flat.classify(text, id)
             .map_err(|fault| Broken { fault, id: known })
     }
+
+    /// The text of this message.
+    pub fn to_rope(&self) -> Rope {
+        match self {
+            Self::Request(request) => Request::text(&request.id, request.method.as_str(), request.params_rope()),
+            Self::Notification(notification) => notification.to_rope(),
+            Self::Response(response) => response.to_rope(),
+        }
+    }
 }
 
 impl<'a> Flat<'a> {

@@ -3,7 +3,7 @@
 //! Toward servers: a [`Transport`] is the client end of one connection (a child process, a
 //! streamable HTTP endpoint of either era, an old HTTP+SSE endpoint). It assigns no meaning to
 //! what it moves beyond what the wire itself needs. Toward clients: [`http::server`] takes
-//! connections and hands whole messages to the gateway, [`lines`] does so for a pipe.
+//! connections and hands whole messages to the gateway.
 
 pub mod child;
 pub mod exchange;
@@ -12,6 +12,7 @@ pub mod http;
 pub mod outgoing;
 pub mod pending;
 pub mod sse;
+pub mod stdio;
 
 pub use exchange::{Answering, Exchange, Reason};
 pub use failed::{Failed, FailedKind, Sent};

@@ -96,11 +96,18 @@ impl Pending {
     pub fn enter(self: &Arc<Self>, id: u64) -> Result<Ticket, Failed> {
         let mut table = self.table.lock();
         if let Some(ended) = &table.ended {
-            return Err(Failed { sent: Sent::No, ..ended.clone() });
+            return Err(Failed {
+                sent: Sent::No,
+                ..ended.clone()
+            });
         }
         let slot = Arc::<Slot>::default();
         table.open.insert(id, Arc::clone(&slot));
-        Ok(Ticket { id, slot, pending: Arc::clone(self) })
+        Ok(Ticket {
+            id,
+            slot,
+            pending: Arc::clone(self),
+        })
     }
 
     /// Gives a message to the request it belongs to, or back as an event where it belongs to none.
@@ -218,7 +225,11 @@ impl Drop for Ticket {
         self.pending.leave(self.id);
         let dropped = self.slot.0.lock().dropped;
         if dropped > 0 {
-            warn!(request_id = self.id, count = dropped, "notifications were dropped: nobody read them in time");
+            warn!(
+                request_id = self.id,
+                count = dropped,
+                "notifications were dropped: nobody read them in time"
+            );
         }
     }
 }
@@ -226,7 +237,11 @@ impl Drop for Ticket {
 impl<W: Withdraw> Waiting<W> {
     /// Waits at a place; `withdraw` says how the request is given up, where it can be.
     pub fn new(ticket: Ticket, withdraw: Option<Arc<W>>) -> Self {
-        Self { ticket, withdraw, done: false }
+        Self {
+            ticket,
+            withdraw,
+            done: false,
+        }
     }
 
     /// Ends the exchange: nothing is left to give up.
@@ -237,7 +252,10 @@ impl<W: Withdraw> Waiting<W> {
     /// Gives the request up.
     pub fn give_up(&mut self, why: Reason) {
         if !std::mem::replace(&mut self.done, true) {
-            self.withdraw.take().into_iter().for_each(|by| by.withdraw(self.ticket.id, why));
+            self.withdraw
+                .take()
+                .into_iter()
+                .for_each(|by| by.withdraw(self.ticket.id, why));
         }
     }
 }
@@ -298,7 +316,10 @@ mod tests {
             assert!(pending.deliver(message(text)).is_none());
         }
         for _ in 0..2 {
-            assert!(matches!(poll(&mut two), Poll::Ready(Ok(Message::Notification(_)))));
+            assert!(matches!(
+                poll(&mut two),
+                Poll::Ready(Ok(Message::Notification(_)))
+            ));
         }
         assert!(matches!(poll(&mut two), Poll::Ready(Ok(Message::Response(_)))));
         assert!(poll(&mut one).is_pending());
@@ -332,7 +353,9 @@ mod tests {
         let pending = Pending::new();
         let mut open = pending.enter(1).unwrap();
         pending.fail_all(&Failed::maybe_sent(FailedKind::Closed, "the stream ended"));
-        let Poll::Ready(Err(failed)) = poll(&mut open) else { panic!() };
+        let Poll::Ready(Err(failed)) = poll(&mut open) else {
+            panic!()
+        };
         assert_eq!((failed.kind, failed.sent), (FailedKind::Closed, Sent::Maybe));
         let late = pending.enter(2).unwrap_err();
         assert_eq!((late.kind, late.sent), (FailedKind::Closed, Sent::No));
@@ -342,12 +365,12 @@ mod tests {
     fn a_slow_reader_loses_notifications_but_never_the_response() {
         let pending = Pending::new();
         let mut slow = pending.enter(1).unwrap();
-        let progress =
-            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#;
+        let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#;
         (0..QUEUE + 9).for_each(|_| assert!(pending.deliver(message(progress)).is_none()));
         pending.deliver(message(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#));
-        let notifications =
-            std::iter::from_fn(|| matches!(poll(&mut slow), Poll::Ready(Ok(Message::Notification(_)))).then_some(()));
+        let notifications = std::iter::from_fn(|| {
+            matches!(poll(&mut slow), Poll::Ready(Ok(Message::Notification(_)))).then_some(())
+        });
         assert_eq!(notifications.count(), QUEUE);
         assert_eq!(slow.slot.0.lock().dropped, 9);
     }
@@ -360,7 +383,11 @@ mod tests {
         drop(waiting(2));
         let mut answered = waiting(3);
         pending.deliver(message(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#));
-        assert!(answered.poll_next(&mut Context::from_waker(Waker::noop())).is_ready());
+        assert!(
+            answered
+                .poll_next(&mut Context::from_waker(Waker::noop()))
+                .is_ready()
+        );
         drop(answered);
         assert_eq!(*log.0.lock(), [(1, Reason::Deadline), (2, Reason::Client)]);
         assert!(pending.is_empty());

@@ -82,7 +82,11 @@ impl Parser {
 
     /// A parser for the continuation of a stream.
     pub fn resumed(limit: usize, last_id: Bytes, retry: Option<Duration>) -> Self {
-        Self { last_id: Some(last_id), retry, ..Self::new(limit) }
+        Self {
+            last_id: Some(last_id),
+            retry,
+            ..Self::new(limit)
+        }
     }
 
     /// Takes the next piece of the stream.
@@ -161,7 +165,11 @@ impl Parser {
     fn check(&self, more: usize) -> Result<(), EventTooLong> {
         let whole = self.data.len() + self.partial.len() + more;
         let limit = self.limit;
-        if whole <= limit { Ok(()) } else { Err(EventTooLong { limit }) }
+        if whole <= limit {
+            Ok(())
+        } else {
+            Err(EventTooLong { limit })
+        }
     }
 
     fn complete(&mut self, rest: Bytes) -> Bytes {
@@ -296,7 +304,18 @@ mod tests {
     #[test]
     fn b85_lines_end_in_three_ways_and_the_space_is_optional() {
         for end in ["\n", "\r\n", "\r"] {
-            let text = ["event:message", "data: {1}", "", ":ping", "data:{2}", "", "data:  3", "", ""].join(end);
+            let text = [
+                "event:message",
+                "data: {1}",
+                "",
+                ":ping",
+                "data:{2}",
+                "",
+                "data:  3",
+                "",
+                "",
+            ]
+            .join(end);
             assert_eq!(data(&text), ["{1}", "{2}", " 3"], "{end:?}");
         }
     }
@@ -321,7 +340,11 @@ mod tests {
     fn empty_data_is_no_message_but_its_id_and_retry_count() {
         let (events, parser) = parse(&[b"id: 7\nretry: 250\ndata:\n\nid: 8\n"]);
         assert!(events.is_empty());
-        assert_eq!(parser.last_id().unwrap(), "7", "the id of an unfinished event does not count");
+        assert_eq!(
+            parser.last_id().unwrap(),
+            "7",
+            "the id of an unfinished event does not count"
+        );
         assert_eq!(parser.retry(), Some(Duration::from_millis(250)));
         assert_eq!(parser.events(), 1);
     }
@@ -329,7 +352,10 @@ mod tests {
     #[test]
     fn bad_ids_and_bad_retries_are_passed_over() {
         let (_, parser) = parse(&[b"id: 1\nretry: 5\ndata: a\n\nid: \0\nretry: 5s\ndata: b\n\n"]);
-        assert_eq!((parser.last_id().unwrap().as_ref(), parser.retry()), (&b"1"[..], Some(Duration::from_millis(5))));
+        assert_eq!(
+            (parser.last_id().unwrap().as_ref(), parser.retry()),
+            (&b"1"[..], Some(Duration::from_millis(5)))
+        );
     }
 
     #[test]
@@ -346,7 +372,10 @@ mod tests {
     #[test]
     fn names_are_kept_for_their_own_event_only() {
         let (events, _) = parse(&[b"event: endpoint\ndata: /m\n\ndata: 1\n\n"]);
-        assert_eq!(events, [(Some("endpoint".into()), "/m".into()), (None, "1".into())]);
+        assert_eq!(
+            events,
+            [(Some("endpoint".into()), "/m".into()), (None, "1".into())]
+        );
     }
 
     #[test]
@@ -382,7 +411,10 @@ mod tests {
             &named("endpoint", "/messages").into_bytes(),
         ]);
         let expected = [("message", "{  \"a\":1}"), ("endpoint", "/messages")];
-        assert_eq!(events, expected.map(|(name, data)| (Some(name.to_owned()), data.to_owned())));
+        assert_eq!(
+            events,
+            expected.map(|(name, data)| (Some(name.to_owned()), data.to_owned()))
+        );
         assert_eq!(parser.last_id().unwrap(), "1");
     }
 

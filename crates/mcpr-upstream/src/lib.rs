@@ -7,6 +7,7 @@
 
 mod ask;
 mod dial;
+mod dialer;
 mod era;
 mod introduce;
 mod keeper;
@@ -18,6 +19,7 @@ mod spec;
 mod status;
 
 pub use dial::{Dial, Dialled, Signs, Wire};
+pub use dialer::Dialer;
 pub use era::{Memory, NoMemory, Verdict};
 pub use introduce::CLIENT_NAME;
 pub use pool::{Pool, PoolOptions};

@@ -32,9 +32,9 @@ pub(super) struct Reader<'a> {
     remarks: Vec<(Severity, Fault)>,
 }
 
-/// What a valid entry says.
-struct Content {
-    spec: UpstreamSpec,
+/// What an entry says besides how the server is reached and treated.
+#[derive(Default)]
+struct Terms {
     naming: ServerNaming,
     tools: ToolFilter,
     backends: Backends,
@@ -89,25 +89,20 @@ impl<'a> Reader<'a> {
             .map(|fields| (fields.via(), fields.shown()))
             .unwrap_or_default();
         let read = fields.and_then(|fields| self.enabled(&fields, key));
-        let (state, naming, tools, backends) = match read {
-            Ok(Some(Content {
-                spec,
-                naming,
-                tools,
-                backends,
-            })) => (ServerState::Enabled(Box::new(spec)), naming, tools, backends),
-            Ok(None) => (
-                ServerState::Disabled,
-                Default::default(),
-                Default::default(),
-                Default::default(),
+        let (state, terms) = match read {
+            Ok(Some((spec, terms))) => (ServerState::Enabled(Box::new(spec)), terms),
+            Ok(None) => (ServerState::Disabled, Terms::default()),
+            Err(fault) => (
+                ServerState::Misconfigured(fault.at(&node.place)),
+                Terms::default(),
             ),
-            Err(fault) => {
-                let state = ServerState::Misconfigured(fault.at(&node.place));
-                (state, Default::default(), Default::default(), Default::default())
-            }
         };
         let (secrets, place) = (std::mem::take(&mut self.secrets), key.place.clone());
+        let Terms {
+            naming,
+            tools,
+            backends,
+        } = terms;
         ServerEntry {
             name,
             place,
@@ -122,7 +117,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What the entry says; nothing if it is disabled, and then nothing else matters.
-    fn enabled(&mut self, fields: &Fields<'_>, key: &Key) -> Result<Option<Content>, Fault> {
+    fn enabled(&mut self, fields: &Fields<'_>, key: &Key) -> Result<Option<(UpstreamSpec, Terms)>, Fault> {
         if fields.is_disabled()? {
             return Ok(None);
         }
@@ -133,7 +128,7 @@ impl<'a> Reader<'a> {
         self.content(fields).map(Some)
     }
 
-    fn content(&mut self, fields: &Fields<'_>) -> Result<Content, Fault> {
+    fn content(&mut self, fields: &Fields<'_>) -> Result<(UpstreamSpec, Terms), Fault> {
         self.remark_on_keys(fields);
         let own = fields
             .outer()
@@ -149,27 +144,25 @@ impl<'a> Reader<'a> {
         if let Some(node) = fields.get("timeout") {
             self.timeout(&mut spec, node)?;
         }
-        match own {
-            Some(own) => self.treated(spec, own),
-            None => Ok(Content::plain(spec)),
-        }
+        let terms = own.map(|own| self.own(&mut spec, own)).transpose()?;
+        Ok((spec, terms.unwrap_or_default()))
     }
 
-    fn treated(&mut self, mut spec: UpstreamSpec, own: Members<'_>) -> Result<Content, Fault> {
-        own::treatment(&mut spec, own)?;
+    /// Reads the object `mcpr`: how the server is treated into `spec`, and the rest.
+    fn own(&mut self, spec: &mut UpstreamSpec, own: Members<'_>) -> Result<Terms, Fault> {
+        own::treatment(spec, own)?;
         if let (false, Some(node)) = (spec.lazy, own.get("stopAfterIdle")) {
             self.warn(node.fault("has no effect without `mcpr.lazy`"));
         }
-        let (tools, backends) = (own::tools(own)?, own::backends(own)?);
-        own::without_effect(&tools, &backends, own)
+        let terms = Terms {
+            naming: own::naming(own)?,
+            tools: own::tools(own)?,
+            backends: own::backends(own)?,
+        };
+        own::without_effect(&terms.tools, &terms.backends, own)
             .into_iter()
             .for_each(|fault| self.warn(fault));
-        Ok(Content {
-            spec,
-            naming: own::naming(own)?,
-            tools,
-            backends,
-        })
+        Ok(terms)
     }
 
     /// The limit of a call, in the words of other clients.
@@ -263,15 +256,4 @@ fn is_below_a_second(node: &Node) -> bool {
         return false;
     };
     number.parse::<u64>().is_ok_and(|millis| millis < 1000)
-}
-
-impl Content {
-    fn plain(spec: UpstreamSpec) -> Self {
-        Self {
-            spec,
-            naming: Default::default(),
-            tools: Default::default(),
-            backends: Default::default(),
-        }
-    }
 }

@@ -15,7 +15,7 @@ fn resolve(process: &StdioSpec) -> Result<PathBuf, String> {
 }
 
 fn report(env: Fixed, text: &str) -> crate::Report {
-    let env = env.file("/work/mcpr.json", text);
+    let env = env.file("/base/mcpr.json", text);
     check(
         &Locations::from_env(&[FILE.into()], &env).unwrap(),
         &env,

@@ -42,7 +42,7 @@ fn cfg_02_a_file_of_vs_code_loads_and_an_input_says_what_to_do() {
     let asked = load(text);
     let known = load_in(kept, text).unwrap();
 
-    assert_eq!(process(&asked.servers[0]).args, ["/work"]);
+    assert_eq!(process(&asked.servers[0]).args, ["/base"]);
     assert_eq!(
         http(&known.servers[1]).headers[0].1.reveal(),
         "Bearer t0ken-value"

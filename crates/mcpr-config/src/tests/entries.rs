@@ -122,8 +122,8 @@ fn b61_cwd_and_a_relative_command_start_from_the_folder_of_the_file() {
     let entry = server(r#"{"command": "./bin/run", "args": ["./kept"], "cwd": "./sub"}"#);
     let process = process(&entry);
 
-    assert_eq!(process.command, "/work/bin/run");
-    assert_eq!(process.cwd.as_deref(), Some("/work/sub".as_ref()));
+    assert_eq!(process.command, "/base/bin/run");
+    assert_eq!(process.cwd.as_deref(), Some("/base/sub".as_ref()));
     assert_eq!(process.args, ["./kept"]);
 }
 
@@ -155,7 +155,7 @@ fn a_disabled_server_may_be_unfinished() {
 
 #[test]
 fn cfg_02_a_file_of_variables_is_read_and_env_wins_over_it() {
-    let env = Fixed::default().file("/work/.env", "A=file\nB='two words'\n");
+    let env = Fixed::default().file("/base/.env", "A=file\nB='two words'\n");
     let entry = server_in(
         env,
         r#"{"command": "x", "envFile": "${workspaceFolder}/.env", "env": {"A": "entry"}}"#,

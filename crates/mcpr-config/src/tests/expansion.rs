@@ -79,14 +79,14 @@ fn cfg_03_places_are_known() {
     let entry = server(
         r#"{"command": "x", "args": ["${userHome}/a", "${workspaceFolder}", "${workspaceFolderBasename}", "a${/}b${pathSeparator}c"]}"#,
     );
-    assert_eq!(process(&entry).args, ["/home/ann/a", "/work", "work", "a/b/c"]);
+    assert_eq!(process(&entry).args, ["/home/ann/a", "/base", "base", "a/b/c"]);
     assert!(secrets(&entry).is_empty());
 }
 
 #[test]
 fn cfg_03_a_file_is_read_without_its_last_line_break() {
     let env = Fixed::default()
-        .file("/work/keys/k", "k-value\r\n")
+        .file("/base/keys/k", "k-value\r\n")
         .file("/run/k", "two\nlines");
     let entry = server_in(
         env,

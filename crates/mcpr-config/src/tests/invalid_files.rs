@@ -3,7 +3,7 @@
 use super::*;
 
 fn message(bytes: &[u8]) -> String {
-    let env = Fixed::default().file("/work/mcpr.json", bytes);
+    let env = Fixed::default().file("/base/mcpr.json", bytes);
     let locations = Locations::from_env(&[FILE.into()], &env).unwrap();
     Config::load(&locations, &env).unwrap_err().to_string()
 }

@@ -74,8 +74,8 @@ fn cfg_03_a_reference_that_leads_nowhere() {
     let env = || {
         Fixed::default()
             .shared_file("/home/ann/.config/mcpr/secrets/shared", "s3cr3t")
-            .file("/work/binary", vec![0xFF])
-            .file("/work/.env", "A=1\nnonsense")
+            .file("/base/binary", vec![0xFF])
+            .file("/base/.env", "A=1\nnonsense")
     };
     insta::assert_snapshot!(reasons_in(
         env,

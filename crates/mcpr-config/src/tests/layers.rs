@@ -10,12 +10,12 @@ fn names(config: &Config) -> Vec<&str> {
 fn cfg_01_a_later_file_wins_per_server_and_per_key_of_the_gateway() {
     let env = Fixed::default()
         .file(
-            "/work/a.json",
+            "/base/a.json",
             r#"{"mcpServers": {"one": {"command": "a1"}, "two": {"command": "a2"}},
                 "mcpr": {"listen": "127.0.0.1:1", "startup": {"mode": "strict", "order": "sequential"}}}"#,
         )
         .file(
-            "/work/sub/b.json",
+            "/base/sub/b.json",
             r#"{"mcpServers": {"three": {"command": "./b3"}, "one": {"command": "b1"}},
                 "mcpr": {"startup": {"mode": "strict"}}}"#,
         );
@@ -25,7 +25,7 @@ fn cfg_01_a_later_file_wins_per_server_and_per_key_of_the_gateway() {
 
     assert_eq!(names(&config), ["one", "two", "three"]);
     assert_eq!(process(&config.servers[0]).command, "b1");
-    assert_eq!(process(&config.servers[2]).command, "/work/sub/b3");
+    assert_eq!(process(&config.servers[2]).command, "/base/sub/b3");
     assert_eq!(config.gateway.listen.port(), 1);
     assert_eq!(config.gateway.startup.order, crate::StartOrder::Parallel);
     assert_eq!(config.files.len(), 2);
@@ -39,7 +39,7 @@ fn cfg_01_of_the_usual_files_only_the_first_that_exists_is_read() {
         .file("/home/ann/.config/mcpr/mcpr.json", user)
         .file("/etc/mcpr/mcpr.json", system)
         .file(
-            "/work/.mcp.json",
+            "/base/.mcp.json",
             r#"{"mcpServers": {"stray": {"command": "x"}}}"#,
         );
     let one = Fixed::default().file("/etc/mcpr/mcpr.json", system);
@@ -74,6 +74,6 @@ fn cfg_01_a_named_file_must_exist() {
 fn an_embedding_program_needs_no_home() {
     let env = Fixed::default()
         .homeless()
-        .file("/work/mcpr.json", r#"{"mcpServers": {"a": {"command": "x"}}}"#);
+        .file("/base/mcpr.json", r#"{"mcpServers": {"a": {"command": "x"}}}"#);
     assert_eq!(names(&Config::from_files(&[FILE.into()], &env).unwrap()), ["a"]);
 }

@@ -209,7 +209,7 @@ fn before_initialize(method: &Method) -> Fault {
 
 fn broken(line: &Line) -> Rope {
     let text = match line {
-        Line::TooLong { bytes } => format!("a line of {bytes} bytes is longer than a message may be"),
+        Line::TooLong(line) => format!("a line of {} bytes is longer than a message may be", line.bytes),
         _ => "a line that is not UTF-8".to_owned(),
     };
     let fault = Fault::Message(mcpr_protocol::Fault::NotJson(text));

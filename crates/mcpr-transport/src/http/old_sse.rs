@@ -87,10 +87,26 @@ impl OldSse {
         let (events, heard) = mpsc::channel(EVENTS);
         let pending = Pending::new();
         let origin = link.origin().to_string();
-        let reader = Reader { stream, pending: Arc::clone(&pending), events, origin };
+        let reader = Reader {
+            stream,
+            pending: Arc::clone(&pending),
+            events,
+            origin,
+        };
         link.tasks().spawn(reader.run(link.stop().child_token()));
-        let post = Post { link, endpoint, errands: TaskTracker::new(), runtime: Handle::current() };
-        Ok((Arc::new(Self { post: Arc::new(post), pending }), heard))
+        let post = Post {
+            link,
+            endpoint,
+            errands: TaskTracker::new(),
+            runtime: Handle::current(),
+        };
+        Ok((
+            Arc::new(Self {
+                post: Arc::new(post),
+                pending,
+            }),
+            heard,
+        ))
     }
 }
 
@@ -106,7 +122,10 @@ async fn endpoint(link: &Link, stream: &mut Answer) -> Result<Uri, Failed> {
         if event.name.as_deref() == Some("endpoint") {
             let reference = String::from_utf8_lossy(&event.data);
             return same_origin(origin, &link.path(), &reference).map_err(|reason| {
-                Failed::unsent(FailedKind::Redirected, format!("{origin} names an endpoint {reason}"))
+                Failed::unsent(
+                    FailedKind::Redirected,
+                    format!("{origin} names an endpoint {reason}"),
+                )
             });
         }
     }
@@ -116,7 +135,11 @@ fn same_origin(origin: &Origin, path: &Uri, reference: &str) -> Result<Uri, Stri
     let url = address::resolve(origin, path, reference).ok_or("that is no URL")?;
     match Origin::of(&url) {
         Some(other) if other != *origin => Err(format!("of another origin, {other}")),
-        Some(_) => url.into_parts().path_and_query.map(Uri::from).ok_or_else(|| "without a path".to_owned()),
+        Some(_) => url
+            .into_parts()
+            .path_and_query
+            .map(Uri::from)
+            .ok_or_else(|| "without a path".to_owned()),
         None => Err("that is no URL of HTTP".to_owned()),
     }
 }
@@ -124,9 +147,8 @@ fn same_origin(origin: &Origin, path: &Uri, reference: &str) -> Result<Uri, Stri
 impl Reader {
     async fn run(mut self, stop: CancellationToken) {
         let failed = stop.run_until_cancelled_owned(self.read()).await;
-        let failed = failed.unwrap_or_else(|| {
-            Failed::maybe_sent(FailedKind::Closed, "the connection was closed by mcpr")
-        });
+        let failed = failed
+            .unwrap_or_else(|| Failed::maybe_sent(FailedKind::Closed, "the connection was closed by mcpr"));
         self.pending.fail_all(&failed);
         let _ = self.events.send(Event::Closed(failed)).await;
     }
@@ -137,7 +159,12 @@ impl Reader {
             match self.stream.next().await {
                 Some(Ok(text)) => self.take(&text),
                 Some(Err(failed)) => return failed,
-                None => return Failed::maybe_sent(FailedKind::Closed, format!("{} ended its stream", self.origin)),
+                None => {
+                    return Failed::maybe_sent(
+                        FailedKind::Closed,
+                        format!("{} ended its stream", self.origin),
+                    );
+                }
             }
         }
     }
@@ -153,7 +180,10 @@ impl Reader {
         if let Some(event) = event
             && self.events.try_send(event).is_err()
         {
-            warn!(address = self.origin, "a message was dropped: nobody read those before it");
+            warn!(
+                address = self.origin,
+                "a message was dropped: nobody read those before it"
+            );
         }
     }
 }
@@ -227,7 +257,10 @@ impl Transport for OldSse {
         let post = Arc::clone(&self.post);
         let accepted = async move { post.accepted(underway.await?).await };
         let waiting = Waiting::new(ticket, cancellable.then(|| Arc::clone(&self.post)));
-        Ok(Exchange::new(Call { waiting, post: Some(Box::pin(accepted)) }))
+        Ok(Exchange::new(Call {
+            waiting,
+            post: Some(Box::pin(accepted)),
+        }))
     }
 
     async fn send(&self, message: Message) -> Result<(), Failed> {

@@ -76,7 +76,9 @@ impl Keeper {
         let mut health = interval_at(Instant::now() + HEALTH, HEALTH);
         health.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            if let Some(failed) = line.ended.take() {
+            if let Some(failed) = line.ended.take()
+                && let Err(failed) = self.after_end(failed, line, life).await
+            {
                 return Ended::Lost(failed);
             }
             life.hear(std::mem::take(&mut line.heard));
@@ -106,6 +108,14 @@ impl Keeper {
                     }
                 }
             }
+        }
+    }
+
+    /// The stream of a session tells of its expiry as of an end; that one can be mended.
+    async fn after_end(&self, failed: Failed, line: &mut Line, life: &mut Life) -> Result<(), Failed> {
+        match failed.kind {
+            FailedKind::SessionExpired => self.renew(line, life).await,
+            _ => Err(failed),
         }
     }
 

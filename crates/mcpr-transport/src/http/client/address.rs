@@ -23,19 +23,30 @@ impl Origin {
         };
         let host = url.host().filter(|host| !host.is_empty())?;
         let port = url.port_u16().unwrap_or(if secure { 443 } else { 80 });
-        Some(Self { secure, host: host.to_ascii_lowercase().into(), port })
+        Some(Self {
+            secure,
+            host: host.to_ascii_lowercase().into(),
+            port,
+        })
     }
 
     /// The host as a resolver or a certificate knows it.
     pub(crate) fn bare_host(&self) -> &str {
-        let inner = self.host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let inner = self
+            .host
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'));
         inner.unwrap_or(&self.host)
     }
 
     /// The value of `Host`.
     pub(crate) fn authority(&self) -> String {
         let usual = if self.secure { 443 } else { 80 };
-        if self.port == usual { self.host.to_string() } else { format!("{}:{}", self.host, self.port) }
+        if self.port == usual {
+            self.host.to_string()
+        } else {
+            format!("{}:{}", self.host, self.port)
+        }
     }
 }
 
@@ -62,14 +73,19 @@ pub(crate) fn resolve(origin: &Origin, path: &Uri, reference: &str) -> Option<Ur
 
 fn has_scheme(reference: &str) -> bool {
     let end = reference.find([':', '/', '?']);
-    let scheme = end.filter(|&end| reference[end..].starts_with(':')).map(|end| &reference[..end]);
+    let scheme = end
+        .filter(|&end| reference[end..].starts_with(':'))
+        .map(|end| &reference[..end]);
     scheme.is_some_and(|scheme| scheme.starts_with(|first: char| first.is_ascii_alphabetic()))
 }
 
 /// Path and query of a reference without a host.
 fn merged(base: &Uri, reference: &str) -> String {
     match reference.chars().next() {
-        None => base.path_and_query().map_or("/", |whole| whole.as_str()).to_owned(),
+        None => base
+            .path_and_query()
+            .map_or("/", |whole| whole.as_str())
+            .to_owned(),
         Some('/') => reference.to_owned(),
         Some('?') => format!("{}{reference}", base.path()),
         Some(_) => {
@@ -132,7 +148,10 @@ mod tests {
         assert_eq!(origin("HTTPS://Example.org/x"), origin("https://example.org:443"));
         assert_ne!(origin("http://example.org"), origin("https://example.org"));
         assert_eq!(origin("http://[::1]:8080/").unwrap().bare_host(), "::1");
-        assert_eq!(origin("http://[::1]:8080/").unwrap().to_string(), "http://[::1]:8080");
+        assert_eq!(
+            origin("http://[::1]:8080/").unwrap().to_string(),
+            "http://[::1]:8080"
+        );
         assert!(origin("ftp://x/").is_none());
     }
 }

@@ -55,8 +55,13 @@ enum Body {
 impl Media {
     /// The media type without its parameters, in any case (RFC 9110, section 8.3.1).
     pub fn of(headers: &HeaderMap) -> Self {
-        let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let essence = value.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
+        let value = headers
+            .get(header::CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok());
+        let essence = value
+            .and_then(|value| value.split(';').next())
+            .unwrap_or_default()
+            .trim();
         match essence {
             json if json.eq_ignore_ascii_case("application/json") => Self::Json,
             events if events.eq_ignore_ascii_case("text/event-stream") => Self::Events,
@@ -75,7 +80,13 @@ impl Answer {
             Media::Json => Body::Whole(Whole::strict(flow, link.limits().body)),
             _ => Body::Whole(Whole::excerpt(flow, EXCERPT)),
         };
-        Self { status: head.status, headers: head.headers, media, body, link: link.clone() }
+        Self {
+            status: head.status,
+            headers: head.headers,
+            media,
+            body,
+            link: link.clone(),
+        }
     }
 
     /// What the body is said to be.
@@ -155,7 +166,9 @@ impl Answer {
         }
         let end = async move { while let Some(Ok(_)) = poll_fn(|cx| flow.poll_data(cx)).await {} };
         let stop = self.link.stop().child_token();
-        self.link.tasks().spawn(stop.run_until_cancelled_owned(timeout(ENDING, end)));
+        self.link
+            .tasks()
+            .spawn(stop.run_until_cancelled_owned(timeout(ENDING, end)));
     }
 
     fn parser(&self) -> Option<&Parser> {

@@ -50,7 +50,14 @@ type Next = Result<Message, Failed>;
 
 impl Call {
     pub(super) fn new(shared: Arc<Shared>, id: u64, stamp: Stamp, handshake: bool, head: Underway) -> Self {
-        Self { shared, id, stamp, handshake, state: State::Head(head), breaks: 0 }
+        Self {
+            shared,
+            id,
+            stamp,
+            handshake,
+            state: State::Head(head),
+            breaks: 0,
+        }
     }
 
     /// One step; `None` if there is another one to take.
@@ -87,9 +94,15 @@ impl Call {
         let welcome = answer.status.is_success() && answer.media() != Media::Other;
         if self.handshake && welcome {
             let session = session_of(&answer.headers);
-            session.into_iter().for_each(|session| self.shared.hop.adopt(self.stamp.generation, session));
+            session
+                .into_iter()
+                .for_each(|session| self.shared.hop.adopt(self.stamp.generation, session));
         }
-        self.state = if welcome { State::Messages(answer) } else { State::Refusal(answer) };
+        self.state = if welcome {
+            State::Messages(answer)
+        } else {
+            State::Refusal(answer)
+        };
         None
     }
 
@@ -98,7 +111,10 @@ impl Call {
             Some(Ok(text)) => self.judge(Message::parse(&text), &text),
             Some(Err(failed)) => self.broken_off(failed),
             None if self.is_stream() => {
-                let detail = format!("{} ended the stream before the response", self.shared.link.origin());
+                let detail = format!(
+                    "{} ended the stream before the response",
+                    self.shared.link.origin()
+                );
                 self.broken_off(Failed::maybe_sent(FailedKind::Closed, detail))
             }
             None => self.refused(None),
@@ -112,7 +128,9 @@ impl Call {
                 let id = Some(Id::number(self.id));
                 self.finish(Ok(Message::Response(Response { id, ..response })))
             }
-            Ok(Message::Response(response)) => self.malformed(&format!("with the response to {:?}", response.id)),
+            Ok(Message::Response(response)) => {
+                self.malformed(&format!("with the response to {:?}", response.id))
+            }
             Ok(message) if self.is_stream() => Some(Ok(message)),
             Ok(_) => self.malformed("with a message that is no response"),
             Err(broken) if self.is_stream() && !broken.id.as_ref().is_some_and(ours) => {
@@ -137,11 +155,16 @@ impl Call {
     }
 
     fn refused(&mut self, text: Option<Result<Bytes, Failed>>) -> Option<Next> {
-        let (State::Messages(answer) | State::Refusal(answer)) = &self.state else { return None };
+        let (State::Messages(answer) | State::Refusal(answer)) = &self.state else {
+            return None;
+        };
         let next = match text.transpose() {
             Ok(text) => {
                 let text = text.unwrap_or_default();
-                let refusal = self.shared.link.refusal(answer, &text, self.stamp.session.is_some());
+                let refusal = self
+                    .shared
+                    .link
+                    .refusal(answer, &text, self.stamp.session.is_some());
                 refusal.judge(self.id).map(Message::Response)
             }
             Err(failed) => Err(failed),
@@ -151,7 +174,9 @@ impl Call {
 
     /// A session-era stream with event ids can be picked up where it broke off.
     fn broken_off(&mut self, failed: Failed) -> Option<Next> {
-        let State::Messages(answer) = &self.state else { return None };
+        let State::Messages(answer) = &self.state else {
+            return None;
+        };
         let point = answer.last_event_id().cloned();
         let resumable = failed.kind == FailedKind::Closed && self.stamp.era() == Era::Session;
         let Some(last_id) = point.filter(|_| resumable) else {
@@ -174,9 +199,9 @@ impl Call {
     }
 
     fn finish(&mut self, next: Next) -> Option<Next> {
-        match std::mem::replace(&mut self.state, State::Done) {
-            State::Messages(answer) | State::Refusal(answer) => answer.release(),
-            _ => {}
+        match (std::mem::replace(&mut self.state, State::Done), &next) {
+            (State::Messages(answer), Ok(_)) | (State::Refusal(answer), _) => answer.release(),
+            _ => {} // What failed is not used again.
         }
         Some(next)
     }

@@ -32,7 +32,10 @@ impl Connector {
     /// A new connection, ready for its first request.
     pub(super) async fn connect(&self) -> Result<Sender, Failed> {
         if self.stop.is_cancelled() {
-            return Err(Failed::unsent(FailedKind::Closed, "the connection was closed by mcpr"));
+            return Err(Failed::unsent(
+                FailedKind::Closed,
+                "the connection was closed by mcpr",
+            ));
         }
         timeout(self.timeout, self.dial()).await.unwrap_or_else(|_| {
             let after = format!("no answer within {:?}", self.timeout);
@@ -42,19 +45,27 @@ impl Connector {
 
     async fn dial(&self) -> Result<Sender, Failed> {
         let tcp = self.tcp().await.map_err(|error| self.unreachable(&error))?;
-        if self.origin.secure { self.secured(tcp).await } else { self.handshake(tcp).await }
+        if self.origin.secure {
+            self.secured(tcp).await
+        } else {
+            self.handshake(tcp).await
+        }
     }
 
     /// Tries every address of the host, each with its share of the time.
     async fn tcp(&self) -> io::Result<TcpStream> {
-        let addresses: Vec<_> = lookup_host((self.origin.bare_host(), self.origin.port)).await?.collect();
+        let addresses: Vec<_> = lookup_host((self.origin.bare_host(), self.origin.port))
+            .await?
+            .collect();
         let share = self.timeout / u32::try_from(addresses.len().max(1)).unwrap_or(u32::MAX);
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
         for address in addresses {
             match timeout(share, TcpStream::connect(address)).await {
                 Ok(Ok(stream)) => return tuned(stream),
                 Ok(Err(error)) => last = error,
-                Err(_) => last = io::Error::new(io::ErrorKind::TimedOut, format!("{address} does not answer")),
+                Err(_) => {
+                    last = io::Error::new(io::ErrorKind::TimedOut, format!("{address} does not answer"))
+                }
             }
         }
         Err(last)
@@ -63,7 +74,8 @@ impl Connector {
     #[cfg(feature = "tls")]
     async fn secured(&self, tcp: TcpStream) -> Result<Sender, Failed> {
         let stream = super::tls::wrap(self.origin.bare_host(), tcp).await;
-        self.handshake(stream.map_err(|error| self.unreachable(&error))?).await
+        self.handshake(stream.map_err(|error| self.unreachable(&error))?)
+            .await
     }
 
     #[cfg(not(feature = "tls"))]

@@ -50,7 +50,12 @@ pub(super) enum Fault {
 impl Flow {
     /// `keep` is how long the server keeps the connection afterwards, where it says so.
     pub(super) fn new(incoming: Incoming, wire: Wire, keep: Option<Duration>) -> Self {
-        Self { incoming, wire: Some(wire), keep, ended: false }
+        Self {
+            incoming,
+            wire: Some(wire),
+            keep,
+            ended: false,
+        }
     }
 
     /// The next piece; at the end the connection goes back.
@@ -102,12 +107,21 @@ impl Flow {
 impl Whole {
     /// A text that must not be longer than `limit`.
     pub(super) fn strict(flow: Flow, limit: usize) -> Self {
-        Self { flow, read: BytesMut::new(), limit, strict: true, given: false }
+        Self {
+            flow,
+            read: BytesMut::new(),
+            limit,
+            strict: true,
+            given: false,
+        }
     }
 
     /// The first `limit` bytes of a text.
     pub(super) fn excerpt(flow: Flow, limit: usize) -> Self {
-        Self { strict: false, ..Self::strict(flow, limit) }
+        Self {
+            strict: false,
+            ..Self::strict(flow, limit)
+        }
     }
 
     /// The text once, if there is any.
@@ -134,7 +148,8 @@ impl Whole {
                         let fault = format!("the answer is longer than {} bytes", self.limit);
                         return Poll::Ready(Err(Fault::TooLong(fault)));
                     }
-                    self.read.extend_from_slice(&piece[..self.limit - self.read.len()]);
+                    self.read
+                        .extend_from_slice(&piece[..self.limit - self.read.len()]);
                     break;
                 }
                 Ok(piece) if self.read.is_empty() && self.flow.is_at_end() => return Poll::Ready(Ok(piece)),
@@ -157,7 +172,10 @@ impl Whole {
 
 impl Events {
     pub(super) fn new(flow: Flow, limit: usize) -> Self {
-        Self { flow, parser: Parser::new(limit) }
+        Self {
+            flow,
+            parser: Parser::new(limit),
+        }
     }
 
     /// The next event that has data; `None` at the end of the stream.

@@ -32,8 +32,16 @@ impl Hop {
     /// Nothing is settled; `template` is what every post carries.
     pub(super) fn new(template: &Arc<HeaderMap>) -> Self {
         let plain = Arc::clone(template);
-        let now = Stamp { headers: Arc::clone(&plain), version: None, session: None, generation: 0 };
-        Self { plain, now: RwLock::new(now) }
+        let now = Stamp {
+            headers: Arc::clone(&plain),
+            version: None,
+            session: None,
+            generation: 0,
+        };
+        Self {
+            plain,
+            now: RwLock::new(now),
+        }
     }
 
     pub(super) fn stamp(&self) -> Stamp {
@@ -44,7 +52,12 @@ impl Hop {
     pub(super) fn forget(&self) -> Stamp {
         let mut now = self.now.write();
         let generation = now.generation + 1;
-        *now = Stamp { headers: Arc::clone(&self.plain), version: None, session: None, generation };
+        *now = Stamp {
+            headers: Arc::clone(&self.plain),
+            version: None,
+            session: None,
+            generation,
+        };
         now.clone()
     }
 
@@ -73,7 +86,10 @@ impl Hop {
             headers.insert(names::SESSION_ID, session.clone());
         }
         if let Some(version) = now.version {
-            headers.insert(names::PROTOCOL_VERSION, HeaderValue::from_static(version.as_str()));
+            headers.insert(
+                names::PROTOCOL_VERSION,
+                HeaderValue::from_static(version.as_str()),
+            );
         }
         headers
     }
@@ -93,7 +109,9 @@ impl Stamp {
         let parcel = self.mark_method(parcel, request.method.as_str());
         let name = request.name.as_deref().map(|name| (names::NAME, value(name)));
         let params = request.headers.iter().filter(|(name, _)| is_param(name)).cloned();
-        name.into_iter().chain(params).fold(parcel, |parcel, (name, value)| parcel.with(name, value))
+        name.into_iter()
+            .chain(params)
+            .fold(parcel, |parcel, (name, value)| parcel.with(name, value))
     }
 
     /// The same for a message that has only a method.
@@ -128,7 +146,11 @@ mod tests {
 
     fn sent(hop: &Hop) -> Vec<String> {
         let stamp = hop.stamp();
-        stamp.headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect()
+        stamp
+            .headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
+            .collect()
     }
 
     #[test]
@@ -138,11 +160,17 @@ mod tests {
         assert!(first.headers.is_empty());
         hop.adopt(first.generation, HeaderValue::from_static("s1"));
         hop.settle(Version::V2025_03_26);
-        assert_eq!(sent(&hop), ["mcp-session-id: s1", "mcp-protocol-version: 2025-03-26"]);
+        assert_eq!(
+            sent(&hop),
+            ["mcp-session-id: s1", "mcp-protocol-version: 2025-03-26"]
+        );
         let second = hop.forget();
         assert!(second.headers.is_empty());
         hop.adopt(first.generation, HeaderValue::from_static("late"));
-        assert!(sent(&hop).is_empty(), "an answer to an older handshake counts no more");
+        assert!(
+            sent(&hop).is_empty(),
+            "an answer to an older handshake counts no more"
+        );
     }
 
     #[test]

@@ -24,7 +24,7 @@ use super::verdict::{self, Mask};
 use crate::{Failed, FailedKind};
 
 /// How often a request that was proven unsent goes out again before it is given up.
-const RESENDS: usize = 3;
+const RESENDS: usize = 0;
 /// How often in a row a server may lead us on.
 const REDIRECTS: usize = 5;
 
@@ -116,7 +116,11 @@ impl Link {
         let link = self.clone();
         Ok(Underway(Box::pin(async move {
             let answer = link.head(wire, sent).await?;
-            if is_redirect(answer.status) { link.follow(parcel, path, answer).await } else { Ok(answer) }
+            if is_redirect(answer.status) {
+                link.follow(parcel, path, answer).await
+            } else {
+                Ok(answer)
+            }
         })))
     }
 
@@ -150,6 +154,11 @@ impl Link {
     /// What ends when the link is closed.
     pub(crate) fn stop(&self) -> &CancellationToken {
         &self.0.stop
+    }
+
+    #[cfg(test)]
+    pub(super) fn idle(&self) -> usize {
+        self.0.pool.usable()
     }
 
     /// Waits for the head of the answer. A request that hyper gives back was not written: it goes
@@ -199,16 +208,27 @@ impl Link {
     /// for, and only with the same method and body.
     fn next_path(&self, path: &Uri, answer: &Answer) -> Result<Uri, Failed> {
         let (origin, status) = (&self.0.origin, answer.status.as_u16());
-        let location = answer.headers.get(header::LOCATION).and_then(|value| value.to_str().ok());
+        let location = answer
+            .headers
+            .get(header::LOCATION)
+            .and_then(|value| value.to_str().ok());
         let to = location.and_then(|location| address::resolve(origin, path, location));
         let Some(to) = to else {
-            return Err(redirected(format!("{origin} answers {status} without saying where to go")));
+            return Err(redirected(format!(
+                "{origin} answers {status} without saying where to go"
+            )));
         };
         let same = Origin::of(&to).is_some_and(|to| to == *origin);
         if same && matches!(status, 307 | 308) {
-            return Ok(to.into_parts().path_and_query.map_or_else(|| Uri::from_static("/"), Uri::from));
+            return Ok(to
+                .into_parts()
+                .path_and_query
+                .map_or_else(|| Uri::from_static("/"), Uri::from));
         }
-        let place = Origin::of(&to).map_or_else(|| "another scheme".to_owned(), |to_origin| format!("{to_origin}{}", to.path()));
+        let place = Origin::of(&to).map_or_else(
+            || "another scheme".to_owned(),
+            |to_origin| format!("{to_origin}{}", to.path()),
+        );
         Err(redirected(format!(
             "{origin} answers {status} and points to {place}; if that is right, use that URL in the configuration"
         )))
@@ -216,9 +236,17 @@ impl Link {
 
     /// The failure for what hyper reports once a request was given to it.
     fn broken(&self, error: &hyper::Error, unsent: bool) -> Failed {
-        let kind = if error.is_parse() { FailedKind::Malformed } else { FailedKind::Closed };
+        let kind = if error.is_parse() {
+            FailedKind::Malformed
+        } else {
+            FailedKind::Closed
+        };
         let detail = format!("no answer from {}: {}", self.0.origin, verdict::innermost(error));
-        if unsent { Failed::unsent(kind, detail) } else { Failed::maybe_sent(kind, detail) }
+        if unsent {
+            Failed::unsent(kind, detail)
+        } else {
+            Failed::maybe_sent(kind, detail)
+        }
     }
 }
 

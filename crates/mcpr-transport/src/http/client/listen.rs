@@ -40,7 +40,15 @@ enum Then {
 
 impl Listener {
     pub(super) fn new(shared: Arc<Shared>, stamp: Stamp, events: mpsc::Sender<Event>) -> Self {
-        Self { shared, stamp, events, last_id: None, retry: None, offered: false, failures: 0 }
+        Self {
+            shared,
+            stamp,
+            events,
+            last_id: None,
+            retry: None,
+            offered: false,
+            failures: 0,
+        }
     }
 
     /// Ends when the server offers no stream, or the session is lost.
@@ -52,7 +60,11 @@ impl Listener {
     }
 
     async fn round(&mut self) -> Then {
-        match self.shared.ask_for_stream(&self.stamp, self.last_id.as_ref()).await {
+        match self
+            .shared
+            .ask_for_stream(&self.stamp, self.last_id.as_ref())
+            .await
+        {
             Ok(answer) if answer.is_stream() => self.hear(answer).await,
             Ok(answer) => self.refused(answer).await,
             Err(failed) => {
@@ -103,7 +115,11 @@ impl Listener {
     async fn refused(&mut self, mut answer: Answer) -> Then {
         let status = answer.status.as_u16();
         let text = answer.next().await.and_then(Result::ok).unwrap_or_default();
-        let failed = self.shared.link.refusal(&answer, &text, self.stamp.session.is_some()).failed();
+        let failed = self
+            .shared
+            .link
+            .refusal(&answer, &text, self.stamp.session.is_some())
+            .failed();
         if self.offered && failed.kind == FailedKind::SessionExpired {
             let _ = self.events.send(Event::Closed(failed)).await;
             return Then::Stop;

@@ -29,7 +29,10 @@ const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 impl Parcel {
     /// A message to be posted; the template must come from [`post_template`].
     pub(crate) fn post(template: Arc<HeaderMap>, body: Rope) -> Self {
-        Self { body: Some(body), ..Self::new(Method::POST, template) }
+        Self {
+            body: Some(body),
+            ..Self::new(Method::POST, template)
+        }
     }
 
     /// The wish for a stream of events.
@@ -43,7 +46,13 @@ impl Parcel {
     }
 
     fn new(method: Method, template: Arc<HeaderMap>) -> Self {
-        Self { method, to: None, template, extra: SmallVec::new(), body: None }
+        Self {
+            method,
+            to: None,
+            template,
+            extra: SmallVec::new(),
+            body: None,
+        }
     }
 
     /// The same with one header more, or with another value for it.
@@ -54,7 +63,10 @@ impl Parcel {
 
     /// The same to another path of the same origin.
     pub(crate) fn to(self, path: Uri) -> Self {
-        Self { to: Some(path), ..self }
+        Self {
+            to: Some(path),
+            ..self
+        }
     }
 
     /// Where it goes, if that is not for the connection to say.

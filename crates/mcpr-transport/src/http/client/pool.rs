@@ -48,13 +48,20 @@ struct Idle {
 
 impl Pool {
     pub(super) fn new(connector: Connector, limits: Limits) -> Arc<Self> {
-        Arc::new(Self { connector, limits, shelf: Mutex::default() })
+        Arc::new(Self {
+            connector,
+            limits,
+            shelf: Mutex::default(),
+        })
     }
 
     /// A connection: one that is there, else a new one.
     pub(super) async fn wire(self: &Arc<Self>) -> Result<Wire, Failed> {
         match self.take() {
-            Some(sender) => Ok(Wire { sender, pool: Arc::clone(self) }),
+            Some(sender) => Ok(Wire {
+                sender,
+                pool: Arc::clone(self),
+            }),
             None => self.fresh().await,
         }
     }
@@ -62,7 +69,10 @@ impl Pool {
     /// A new connection.
     pub(super) async fn fresh(self: &Arc<Self>) -> Result<Wire, Failed> {
         let sender = self.connector.connect().await?;
-        Ok(Wire { sender, pool: Arc::clone(self) })
+        Ok(Wire {
+            sender,
+            pool: Arc::clone(self),
+        })
     }
 
     fn take(&self) -> Option<Sender> {
@@ -82,18 +92,36 @@ impl Pool {
         if shelf.idle.len() >= self.limits.idle_connections {
             shelf.idle.remove(0);
         }
-        shelf.idle.push(Idle { sender, until: Instant::now() + keep });
+        shelf.idle.push(Idle {
+            sender,
+            until: Instant::now() + keep,
+        });
         if !std::mem::replace(&mut shelf.watched, true) {
             let watch = watch(Arc::downgrade(self));
-            self.connector.tasks.spawn(self.connector.stop.child_token().run_until_cancelled_owned(watch));
+            self.connector
+                .tasks
+                .spawn(self.connector.stop.child_token().run_until_cancelled_owned(watch));
         }
+    }
+
+    /// How many connections could be used at once.
+    #[cfg(test)]
+    pub(super) fn usable(&self) -> usize {
+        self.shelf
+            .lock()
+            .idle
+            .iter()
+            .filter(|idle| idle.sender.is_ready())
+            .count()
     }
 
     /// Discards what is too old; when the next one is due, or `None` when none is left.
     fn tidy(&self) -> Option<Instant> {
         let mut shelf = self.shelf.lock();
         let now = Instant::now();
-        shelf.idle.retain(|idle| idle.until > now && !idle.sender.is_closed());
+        shelf
+            .idle
+            .retain(|idle| idle.until > now && !idle.sender.is_closed());
         let due = shelf.idle.iter().map(|idle| idle.until).min();
         shelf.watched = due.is_some();
         due
@@ -130,7 +158,9 @@ impl Wire {
 /// How long the server says it keeps an unused connection, less a second for the way.
 pub(super) fn keep_alive(answer: &HeaderMap) -> Option<Duration> {
     let text = answer.get("keep-alive")?.to_str().ok()?;
-    let seconds = text.split(',').find_map(|part| part.trim().strip_prefix("timeout="));
+    let seconds = text
+        .split(',')
+        .find_map(|part| part.trim().strip_prefix("timeout="));
     let seconds: u64 = seconds?.parse().ok()?;
     Some(Duration::from_secs(seconds.saturating_sub(1).min(60)))
 }
@@ -141,7 +171,13 @@ mod tests {
 
     #[test]
     fn the_server_may_say_how_long_it_keeps_a_connection() {
-        let of = |value: &'static str| keep_alive(&[("keep-alive".parse().unwrap(), value.parse().unwrap())].into_iter().collect());
+        let of = |value: &'static str| {
+            keep_alive(
+                &[("keep-alive".parse().unwrap(), value.parse().unwrap())]
+                    .into_iter()
+                    .collect(),
+            )
+        };
         assert_eq!(of("timeout=5"), Some(Duration::from_secs(4)));
         assert_eq!(of("max=100, timeout=900"), Some(Duration::from_secs(60)));
         assert_eq!(of("timeout=0"), Some(Duration::ZERO));

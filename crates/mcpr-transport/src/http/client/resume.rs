@@ -48,18 +48,25 @@ impl Shared {
                     answer.continues(last_id, retry);
                     return Ok(answer);
                 }
-                Ok(answer) if is_passing(answer.status.as_u16()) => reason = format!("HTTP {}", answer.status),
+                Ok(answer) if is_passing(answer.status.as_u16()) => {
+                    reason = format!("HTTP {}", answer.status)
+                }
                 Ok(answer) => return Err(self.not_resumed(&answer, &stamp)),
                 Err(failed) => reason = failed.detail,
             }
         }
         let origin = self.link.origin();
-        let detail = format!("the stream from {origin} broke off before the response, and does not go on: {reason}");
+        let detail =
+            format!("the stream from {origin} broke off before the response, and does not go on: {reason}");
         Err(Failed::maybe_sent(FailedKind::Closed, detail))
     }
 
     /// Asks for a stream of the session, from its beginning or from behind an event.
-    pub(super) async fn ask_for_stream(&self, stamp: &Stamp, last_id: Option<&Bytes>) -> Result<Answer, Failed> {
+    pub(super) async fn ask_for_stream(
+        &self,
+        stamp: &Stamp,
+        last_id: Option<&Bytes>,
+    ) -> Result<Answer, Failed> {
         let mut parcel = Parcel::get(&stamp.headers);
         if let Some(id) = last_id.and_then(|id| HeaderValue::from_bytes(id).ok()) {
             parcel = parcel.with(names::LAST_EVENT_ID, id);
@@ -70,9 +77,15 @@ impl Shared {
     fn not_resumed(&self, answer: &Answer, stamp: &Stamp) -> Failed {
         let status = answer.status.as_u16();
         let lost = status == 404 && stamp.session.is_some();
-        let kind = if lost { FailedKind::SessionExpired } else { FailedKind::Closed };
+        let kind = if lost {
+            FailedKind::SessionExpired
+        } else {
+            FailedKind::Closed
+        };
         let origin = self.link.origin();
-        let detail = format!("the stream from {origin} broke off before the response, and asking for the rest is answered with {status}");
+        let detail = format!(
+            "the stream from {origin} broke off before the response, and asking for the rest is answered with {status}"
+        );
         Failed::maybe_sent(kind, detail)
     }
 }
@@ -89,11 +102,22 @@ mod tests {
     #[test]
     fn waits_are_what_the_server_asks_for_and_grow_with_failures() {
         let millis = |asked: Option<u64>, failures| {
-            pause(asked.map(Duration::from_millis), failures, Duration::from_secs(300)).as_millis()
+            pause(
+                asked.map(Duration::from_millis),
+                failures,
+                Duration::from_secs(300),
+            )
+            .as_millis()
         };
-        assert_eq!([0, 1, 2, 40].map(|failures| millis(None, failures)), [500, 1000, 2000, 60_000]);
+        assert_eq!(
+            [0, 1, 2, 40].map(|failures| millis(None, failures)),
+            [500, 1000, 2000, 60_000]
+        );
         assert_eq!([0, 3].map(|failures| millis(Some(10), failures)), [10, 80]);
-        assert_eq!([0, 3].map(|failures| millis(Some(120_000), failures)), [120_000, 120_000]);
+        assert_eq!(
+            [0, 3].map(|failures| millis(Some(120_000), failures)),
+            [120_000, 120_000]
+        );
         assert_eq!(millis(Some(u64::MAX), 9), 300_000);
     }
 }

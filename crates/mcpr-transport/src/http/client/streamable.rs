@@ -65,9 +65,27 @@ impl Streamable {
         let (events, heard) = mpsc::channel(EVENTS);
         let listening = Mutex::new(link.stop().child_token());
         let hop = Hop::new(link.template());
-        let shared = Arc::new(Shared { link, hop, errands: TaskTracker::new(), runtime: Handle::current() });
+        let shared = Arc::new(Shared {
+            link,
+            hop,
+            errands: TaskTracker::new(),
+            runtime: Handle::current(),
+        });
         let events = Mutex::new(Some(events));
-        (Arc::new(Self { shared, last_id: AtomicU64::new(0), events, listening }), heard)
+        (
+            Arc::new(Self {
+                shared,
+                last_id: AtomicU64::new(0),
+                events,
+                listening,
+            }),
+            heard,
+        )
+    }
+
+    #[cfg(test)]
+    pub(super) fn idle_connections(&self) -> usize {
+        self.shared.link.idle()
     }
 
     /// The state in which a request goes out; a handshake begins a new one.
@@ -94,7 +112,13 @@ impl Transport for Streamable {
         let body = Request::text(&Id::number(request.id), request.method.as_str(), params);
         let parcel = stamp.mark(Parcel::post(Arc::clone(&stamp.headers), body), &request);
         let head = self.shared.link.start(parcel).await?;
-        Ok(Exchange::new(Call::new(Arc::clone(&self.shared), request.id, stamp, handshake, head)))
+        Ok(Exchange::new(Call::new(
+            Arc::clone(&self.shared),
+            request.id,
+            stamp,
+            handshake,
+            head,
+        )))
     }
 
     async fn send(&self, message: Message) -> Result<(), Failed> {
@@ -114,7 +138,8 @@ impl Transport for Streamable {
         let token = link.stop().child_token();
         std::mem::replace(&mut *self.listening.lock(), token.clone()).cancel();
         let listener = Listener::new(Arc::clone(&self.shared), stamp, events);
-        link.tasks().spawn(token.run_until_cancelled_owned(listener.run()));
+        link.tasks()
+            .spawn(token.run_until_cancelled_owned(listener.run()));
     }
 
     async fn close(&self) {
@@ -151,7 +176,8 @@ impl Shared {
     /// Does something that nobody waits for, as long as the connection lives.
     pub(super) fn errand(&self, work: impl Future<Output = ()> + Send + 'static) {
         let stop = self.link.stop().child_token();
-        self.errands.spawn_on(stop.run_until_cancelled_owned(work), &self.runtime);
+        self.errands
+            .spawn_on(stop.run_until_cancelled_owned(work), &self.runtime);
     }
 
     async fn finish_errands(&self) {
@@ -169,9 +195,13 @@ impl Shared {
         }
         let farewell = async { self.link.start(Parcel::delete(&stamp.headers)).await?.await };
         match timeout(FAREWELL, farewell).await {
-            Ok(Ok(answer)) => debug!(address = %self.link.origin(), status = answer.status.as_u16(), "session ended"),
+            Ok(Ok(answer)) => {
+                debug!(address = %self.link.origin(), status = answer.status.as_u16(), "session ended")
+            }
             Ok(Err(failed)) => debug!(address = %self.link.origin(), reason = %failed, "session left"),
-            Err(_) => debug!(address = %self.link.origin(), "the server does not answer to the end of its session"),
+            Err(_) => {
+                debug!(address = %self.link.origin(), "the server does not answer to the end of its session")
+            }
         }
     }
 }

@@ -74,19 +74,32 @@ impl Seen {
 
     /// All values of a header, joined.
     pub(crate) fn header(&self, name: &str) -> String {
-        let values: Vec<_> = self.headers.get_all(name).iter().map(|value| value.to_str().unwrap()).collect();
+        let values: Vec<_> = self
+            .headers
+            .get_all(name)
+            .iter()
+            .map(|value| value.to_str().unwrap())
+            .collect();
         values.join(" | ")
     }
 }
 
 impl Reply {
     pub(crate) fn status(status: u16) -> Self {
-        Self { status, headers: Vec::new(), body: ReplyBody::Whole(None) }
+        Self {
+            status,
+            headers: Vec::new(),
+            body: ReplyBody::Whole(None),
+        }
     }
 
     pub(crate) fn text(status: u16, media: &str, text: impl Into<Bytes>) -> Self {
         let body = ReplyBody::Whole(Some(text.into()));
-        Self { body, ..Self::status(status) }.with("content-type", media)
+        Self {
+            body,
+            ..Self::status(status)
+        }
+        .with("content-type", media)
     }
 
     pub(crate) fn json(text: impl Into<String>) -> Self {
@@ -107,13 +120,26 @@ impl Reply {
     pub(crate) fn stream() -> (Self, Stream) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let body = ReplyBody::Stream(receiver);
-        (Self { body, ..Self::status(200) }.with("content-type", "text/event-stream"), sender)
+        (
+            Self {
+                body,
+                ..Self::status(200)
+            }
+            .with("content-type", "text/event-stream"),
+            sender,
+        )
     }
 
     /// No answer; the receiver hears when the client has gone.
     pub(crate) fn silence() -> (Self, oneshot::Receiver<()>) {
         let (sender, receiver) = oneshot::channel();
-        (Self { body: ReplyBody::Silence(sender), ..Self::status(200) }, receiver)
+        (
+            Self {
+                body: ReplyBody::Silence(sender),
+                ..Self::status(200)
+            },
+            receiver,
+        )
     }
 
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
@@ -140,7 +166,11 @@ impl Stub {
         let (noted, seen) = watch::channel(Vec::new());
         let mut tasks = JoinSet::new();
         tasks.spawn(serve(listener, Arc::new(script), Arc::new(noted)));
-        Self { port, seen, _tasks: tasks }
+        Self {
+            port,
+            seen,
+            _tasks: tasks,
+        }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -154,7 +184,11 @@ impl Stub {
 
     /// What was asked so far, in words: `POST /mcp initialize`.
     pub(crate) fn story(&self) -> Vec<String> {
-        let line = |seen: &Seen| format!("{} {} {}", seen.method, seen.path, seen.mcp()).trim().to_owned();
+        let line = |seen: &Seen| {
+            format!("{} {} {}", seen.method, seen.path, seen.mcp())
+                .trim()
+                .to_owned()
+        };
         self.seen().iter().map(line).collect()
     }
 
@@ -173,8 +207,15 @@ async fn serve(listener: TcpListener, script: Script, noted: Arc<watch::Sender<V
     for number in 1.. {
         let (stream, _) = listener.accept().await.unwrap();
         let (script, noted) = (Arc::clone(&script), Arc::clone(&noted));
-        let service = service_fn(move |request| answer(request, number, Arc::clone(&script), Arc::clone(&noted)));
-        connections.spawn(async move { drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await) });
+        let service =
+            service_fn(move |request| answer(request, number, Arc::clone(&script), Arc::clone(&noted)));
+        connections.spawn(async move {
+            drop(
+                http1::Builder::new()
+                    .serve_connection(TokioIo::new(stream), service)
+                    .await,
+            )
+        });
     }
 }
 
@@ -189,7 +230,11 @@ async fn answer(
         method: head.method.to_string(),
         path: head.uri.to_string(),
         headers: head.headers,
-        body: body.collect().await.map(|body| body.to_bytes()).unwrap_or_default(),
+        body: body
+            .collect()
+            .await
+            .map(|body| body.to_bytes())
+            .unwrap_or_default(),
         connection,
     };
     let reply = script(&seen);
@@ -216,7 +261,9 @@ impl http_body::Body for ReplyBody {
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
         match &mut *self {
             Self::Whole(whole) => Poll::Ready(whole.take().map(|text| Ok(Frame::data(text)))),
-            Self::Stream(pieces) => pieces.poll_recv(cx).map(|piece| piece.map(|piece| piece.map(Frame::data))),
+            Self::Stream(pieces) => pieces
+                .poll_recv(cx)
+                .map(|piece| piece.map(|piece| piece.map(Frame::data))),
             Self::Silence(_) => Poll::Pending,
         }
     }
@@ -227,7 +274,9 @@ impl http_body::Body for ReplyBody {
 
     fn size_hint(&self) -> http_body::SizeHint {
         match self {
-            Self::Whole(whole) => http_body::SizeHint::with_exact(whole.as_ref().map_or(0, |text| text.len() as u64)),
+            Self::Whole(whole) => {
+                http_body::SizeHint::with_exact(whole.as_ref().map_or(0, |text| text.len() as u64))
+            }
             _ => http_body::SizeHint::default(),
         }
     }

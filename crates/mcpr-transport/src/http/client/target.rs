@@ -59,13 +59,20 @@ impl Target {
         let url: Uri = url
             .parse()
             .map_err(|error: http::uri::InvalidUri| TargetError::Invalid(error.to_string()))?;
-        if url.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+        if url
+            .authority()
+            .is_some_and(|authority| authority.as_str().contains('@'))
+        {
             return Err(TargetError::Credentials);
         }
         let origin = Origin::of(&url).ok_or(TargetError::NotHttp)?;
         let path = url.path_and_query().cloned();
         let path = path.unwrap_or_else(|| PathAndQuery::from_static("/"));
-        Ok(Self { headers: read_headers(&origin, headers)?, origin, path })
+        Ok(Self {
+            headers: read_headers(&origin, headers)?,
+            origin,
+            path,
+        })
     }
 
     pub(super) fn origin(&self) -> &Origin {
@@ -85,7 +92,9 @@ impl Target {
 
 fn begins_as_http(url: &str) -> bool {
     url.split_once("://").is_some_and(|(scheme, _)| {
-        ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+        ["http", "https"]
+            .iter()
+            .any(|known| scheme.eq_ignore_ascii_case(known))
     })
 }
 
@@ -103,7 +112,10 @@ fn read_headers<'a>(
             headers.append(name, value);
         }
     }
-    for (name, value) in [(header::HOST, origin.authority()), (header::USER_AGENT, user_agent())] {
+    for (name, value) in [
+        (header::HOST, origin.authority()),
+        (header::USER_AGENT, user_agent()),
+    ] {
         let value = read_value(&name, &value)?;
         headers.entry(name).or_insert(value);
     }
@@ -115,7 +127,9 @@ fn user_agent() -> String {
 }
 
 fn read_name(name: &str) -> Result<HeaderName, TargetError> {
-    name.trim().parse().map_err(|_| TargetError::HeaderName(name.to_owned()))
+    name.trim()
+        .parse()
+        .map_err(|_| TargetError::HeaderName(name.to_owned()))
 }
 
 fn read_value(name: &HeaderName, value: &str) -> Result<HeaderValue, TargetError> {
@@ -189,14 +203,21 @@ mod tests {
     fn b10_secrets_are_in_no_debug_text() {
         let target = Target::new("https://h/t0ken?key=t0ken", [("Authorization", "Bearer t0ken")]).unwrap();
         assert_eq!(format!("{target:?} {target}"), "Target(https://h) https://h");
-        let error = Target::new("http://h", [("X-Key", "t0ken\nX: y")]).unwrap_err().to_string();
+        let error = Target::new("http://h", [("X-Key", "t0ken\nX: y")])
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("x-key") && !error.contains("t0ken"));
         assert!(target.headers().values().all(HeaderValue::is_sensitive));
     }
 
     #[test]
     fn b87_headers_of_the_protocol_cannot_be_configured() {
-        let configured = [("Accept", "*/*"), ("MCP-Protocol-Version", "1"), ("mcp-param-x", "1"), ("X-Own", "ü")];
+        let configured = [
+            ("Accept", "*/*"),
+            ("MCP-Protocol-Version", "1"),
+            ("mcp-param-x", "1"),
+            ("X-Own", "ü"),
+        ];
         let target = Target::new("http://h", configured).unwrap();
         let names: Vec<_> = target.headers().keys().map(HeaderName::as_str).collect();
         assert_eq!(names, ["x-own", "host", "user-agent"]);
@@ -205,6 +226,9 @@ mod tests {
     #[test]
     fn a_configured_host_replaces_ours() {
         let target = Target::new("http://127.0.0.1:9", [("Host", "example.org")]).unwrap();
-        assert_eq!(target.headers().get_all("host").iter().collect::<Vec<_>>(), ["example.org"]);
+        assert_eq!(
+            target.headers().get_all("host").iter().collect::<Vec<_>>(),
+            ["example.org"]
+        );
     }
 }

@@ -37,7 +37,12 @@ async fn introduced(stub: &Stub) -> (Arc<Streamable>, mpsc::Receiver<Event>) {
 async fn introduce(client: &Streamable) -> Result<(), Failed> {
     ask(client, Method::Initialize).await?;
     client.negotiated(Version::V2025_11_25);
-    client.send(Message::Notification(Notification::new(notification::INITIALIZED, None))).await
+    client
+        .send(Message::Notification(Notification::new(
+            notification::INITIALIZED,
+            None,
+        )))
+        .await
 }
 
 async fn open(client: &dyn Transport, method: Method) -> Result<Exchange, Failed> {
@@ -47,7 +52,15 @@ async fn open(client: &dyn Transport, method: Method) -> Result<Exchange, Failed
 async fn open_with(client: &dyn Transport, method: Method, params: &'static str) -> Result<Exchange, Failed> {
     let id = client.next_id();
     let params = Rope::from(RawJson::from_static(params));
-    client.open(Outgoing { id, method, params, name: None, headers: Vec::new() }).await
+    client
+        .open(Outgoing {
+            id,
+            method,
+            params,
+            name: None,
+            headers: Vec::new(),
+        })
+        .await
 }
 
 /// Sends a request and gives the text of its outcome.

@@ -33,7 +33,12 @@ pub(super) struct Mask(Vec<String>);
 
 impl Link {
     /// What is needed to judge an answer without a result.
-    pub(super) fn refusal<'a>(&'a self, answer: &'a Answer, text: &'a Bytes, in_session: bool) -> Refusal<'a> {
+    pub(super) fn refusal<'a>(
+        &'a self,
+        answer: &'a Answer,
+        text: &'a Bytes,
+        in_session: bool,
+    ) -> Refusal<'a> {
         Refusal {
             origin: self.origin(),
             mask: self.mask(),
@@ -65,11 +70,14 @@ impl Refusal<'_> {
     /// The error response for request `id` if that is what the answer is, else what went wrong.
     pub(super) fn judge(&self, id: u64) -> Result<Response, Failed> {
         let error = self.error(id);
-        let unknown_method = error.as_ref().is_some_and(|error| is_unknown_method(error) && error.id.is_some());
+        let unknown_method = error
+            .as_ref()
+            .is_some_and(|error| is_unknown_method(error) && error.id.is_some());
         match error {
-            Some(error) if !self.is_lost_session(unknown_method) && !self.is_unauthorized() => {
-                Ok(Response { id: Some(Id::number(id)), ..error })
-            }
+            Some(error) if !self.is_lost_session(unknown_method) && !self.is_unauthorized() => Ok(Response {
+                id: Some(Id::number(id)),
+                ..error
+            }),
             _ => Err(self.failed()),
         }
     }
@@ -83,7 +91,11 @@ impl Refusal<'_> {
             status if is_refused_unread(status) => (FailedKind::Status(status), Sent::No),
             status => (FailedKind::Status(status), Sent::Maybe),
         };
-        Failed { sent, kind, detail: self.detail() }
+        Failed {
+            sent,
+            kind,
+            detail: self.detail(),
+        }
     }
 
     /// A 404 says so by itself, unless it speaks of the method; other statuses say so in words.
@@ -104,14 +116,19 @@ impl Refusal<'_> {
         let Ok(Message::Response(response)) = Message::parse(self.text) else {
             return None;
         };
-        let ours = response.id.as_ref().is_none_or(|theirs| theirs.as_number() == Some(id));
+        let ours = response
+            .id
+            .as_ref()
+            .is_none_or(|theirs| theirs.as_number() == Some(id));
         Some(response).filter(|response| ours && response.outcome.is_err())
     }
 
     fn detail(&self) -> String {
         let (origin, status) = (self.origin, self.status);
         let media = self.headers.get(header::CONTENT_TYPE);
-        let media = media.map_or("no content type".into(), |media| String::from_utf8_lossy(media.as_bytes()));
+        let media = media.map_or("no content type".into(), |media| {
+            String::from_utf8_lossy(media.as_bytes())
+        });
         let excerpt = self.mask.excerpt(self.text);
         match (self.text.is_empty(), status) {
             (true, 200..300) => format!("{origin} answers {status} without the response to the request"),
@@ -122,19 +139,34 @@ impl Refusal<'_> {
 }
 
 fn is_unknown_method(error: &Response) -> bool {
-    let object = error.outcome.as_ref().err().and_then(|error| error.read::<ErrorObject>().ok());
+    let object = error
+        .outcome
+        .as_ref()
+        .err()
+        .and_then(|error| error.read::<ErrorObject>().ok());
     object.is_some_and(|object| object.code == code::METHOD_NOT_FOUND)
 }
 
 /// Statuses by which a server says that it did not even look at the message.
 fn is_refused_unread(status: u16) -> bool {
-    matches!(status, 404 | 405 | 406 | 411 | 413 | 414 | 415 | 421 | 426 | 429 | 431)
+    matches!(
+        status,
+        404 | 405 | 406 | 411 | 413 | 414 | 415 | 421 | 426 | 429 | 431
+    )
 }
 
 /// What servers say instead of 404 (the reference SDKs among them).
 fn speaks_of_lost_session(text: &[u8]) -> bool {
-    const LOST: [&str; 8] =
-        ["not found", "no valid", "invalid", "expired", "unknown", "terminated", "not exist", "not initialized"];
+    const LOST: [&str; 8] = [
+        "not found",
+        "no valid",
+        "invalid",
+        "expired",
+        "unknown",
+        "terminated",
+        "not exist",
+        "not initialized",
+    ];
     let text = String::from_utf8_lossy(&text[..text.len().min(1024)]).to_lowercase();
     let about_it = text.contains("session") || text.contains("server not initialized");
     about_it && LOST.iter().any(|lost| text.contains(lost))
@@ -143,7 +175,9 @@ fn speaks_of_lost_session(text: &[u8]) -> bool {
 /// The cause at the bottom, which is the one that says something.
 pub(super) fn innermost(error: &hyper::Error) -> String {
     let causes = std::iter::successors(error.source(), |&error| error.source());
-    causes.last().map_or_else(|| error.to_string(), ToString::to_string)
+    causes
+        .last()
+        .map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 impl Mask {
@@ -153,25 +187,43 @@ impl Mask {
         let headers = target.headers().iter().filter(|(name, _)| !plain.contains(name));
         let headers = headers.filter_map(|(_, value)| std::str::from_utf8(value.as_bytes()).ok());
         let path = target.path();
-        let query = path.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
+        let query = path
+            .query()
+            .unwrap_or_default()
+            .split('&')
+            .filter_map(|pair| pair.split_once('='));
         let texts = headers.chain(query.map(|(_, value)| value));
         let words = texts.flat_map(str::split_ascii_whitespace);
-        Self(words.filter(|word| word.len() >= 4 && !is_scheme(word)).map(str::to_owned).collect())
+        Self(
+            words
+                .filter(|word| word.len() >= 4 && !is_scheme(word))
+                .map(str::to_owned)
+                .collect(),
+        )
     }
 
     /// The beginning of a text on one line, without secrets.
     pub(super) fn excerpt(&self, text: &[u8]) -> String {
         let text = String::from_utf8_lossy(text);
-        let masked = self.0.iter().fold(text.into_owned(), |text, secret| text.replace(secret, "***"));
+        let masked = self
+            .0
+            .iter()
+            .fold(text.into_owned(), |text, secret| text.replace(secret, "***"));
         let line = masked.split(|c: char| c.is_whitespace() || c.is_control());
         let line = line.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
         let shown: String = line.chars().take(EXCERPT).collect();
-        if shown.len() < line.len() { shown + "…" } else { line }
+        if shown.len() < line.len() {
+            shown + "…"
+        } else {
+            line
+        }
     }
 }
 
 fn is_scheme(word: &str) -> bool {
-    ["bearer", "basic", "token", "digest"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
+    ["bearer", "basic", "token", "digest"]
+        .iter()
+        .any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
 impl fmt::Debug for Mask {
@@ -208,19 +260,39 @@ mod tests {
 
     #[test]
     fn an_error_body_about_our_request_is_its_response_whatever_the_status() {
-        for (status, text) in [(400, OWN_ERROR), (404, OWN_UNKNOWN), (400, IDLESS), (500, OWN_ERROR), (200, IDLESS)] {
+        for (status, text) in [
+            (400, OWN_ERROR),
+            (404, OWN_UNKNOWN),
+            (400, IDLESS),
+            (500, OWN_ERROR),
+            (200, IDLESS),
+        ] {
             assert_eq!(judge(status, false, text), Ok(()), "{status}");
         }
-        assert_eq!(judge(404, true, OWN_UNKNOWN), Ok(()), "the method is unknown, not the session");
-        assert_eq!(judge(400, false, FOREIGN), Err((FailedKind::Status(400), Sent::Maybe)));
+        assert_eq!(
+            judge(404, true, OWN_UNKNOWN),
+            Ok(()),
+            "the method is unknown, not the session"
+        );
+        assert_eq!(
+            judge(400, false, FOREIGN),
+            Err((FailedKind::Status(400), Sent::Maybe))
+        );
     }
 
     #[test]
     fn b02_a_lost_session_is_told_by_404_or_by_words_and_proves_the_message_unsent() {
         let lost = Err((FailedKind::SessionExpired, Sent::No));
-        let not_found = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}"#;
+        let not_found =
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}"#;
         let no_valid = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}"#;
-        for (status, text) in [(404, ""), (404, not_found), (404, FOREIGN), (400, no_valid), (401, "Session expired")] {
+        for (status, text) in [
+            (404, ""),
+            (404, not_found),
+            (404, FOREIGN),
+            (400, no_valid),
+            (401, "Session expired"),
+        ] {
             assert_eq!(judge(status, true, text), lost, "{status} {text}");
             assert_ne!(judge(status, false, text), lost, "nothing to lose");
         }
@@ -229,10 +301,22 @@ mod tests {
 
     #[test]
     fn statuses_say_whether_the_message_was_looked_at() {
-        assert_eq!(judge(401, false, OWN_ERROR), Err((FailedKind::Unauthorized(401), Sent::No)));
-        assert_eq!(judge(403, true, "invalid session"), Err((FailedKind::Unauthorized(403), Sent::No)));
-        assert_eq!(judge(404, false, "<html>"), Err((FailedKind::Status(404), Sent::No)));
-        assert_eq!(judge(502, true, "<html>"), Err((FailedKind::Status(502), Sent::Maybe)));
+        assert_eq!(
+            judge(401, false, OWN_ERROR),
+            Err((FailedKind::Unauthorized(401), Sent::No))
+        );
+        assert_eq!(
+            judge(403, true, "invalid session"),
+            Err((FailedKind::Unauthorized(403), Sent::No))
+        );
+        assert_eq!(
+            judge(404, false, "<html>"),
+            Err((FailedKind::Status(404), Sent::No))
+        );
+        assert_eq!(
+            judge(502, true, "<html>"),
+            Err((FailedKind::Status(502), Sent::Maybe))
+        );
         assert_eq!(judge(202, true, ""), Err((FailedKind::Malformed, Sent::Maybe)));
     }
 
@@ -252,7 +336,10 @@ mod tests {
             in_session: false,
         };
         let detail = refusal.failed().detail;
-        assert!(detail.starts_with("https://h answers 500 (text/html): <html> ***, ***,*** Bearer éé"), "{detail}");
+        assert!(
+            detail.starts_with("https://h answers 500 (text/html): <html> ***, ***,*** Bearer éé"),
+            "{detail}"
+        );
         assert!(detail.chars().count() < 250 && detail.ends_with('…'), "{detail}");
     }
 }

@@ -15,13 +15,13 @@ pub enum Refusal {
     /// 403: the `Host` header names somebody else, or nobody (protection against DNS rebinding).
     #[error(
         "the Host header is `{0}`, which is not a name of this gateway: use 127.0.0.1 or localhost, \
-         or add the name to the setting `mcpr.http.allowedHosts`"
+         or add the name to the setting `mcpr.allowedHosts`"
     )]
     Host(String),
     /// 403: the `Origin` header names a web page that may not call.
     #[error(
         "the Origin header is `{0}`, which may not call this gateway: add it to the setting \
-         `mcpr.http.allowedOrigins` if that web page is yours"
+         `mcpr.allowedOrigins` if that web page is yours"
     )]
     Origin(String),
     /// 404: there is nothing at that path.
@@ -49,7 +49,7 @@ pub enum Refusal {
     #[error("the body has the Content-Encoding `{0}`: send it as it is")]
     Encoded(String),
     /// 413: the body is larger than allowed.
-    #[error("the body is larger than {limit} bytes: send less, or raise the setting `mcpr.http.maxBody`")]
+    #[error("the body is larger than {limit} bytes: send less, or raise the setting `mcpr.limits.requestBody`")]
     TooLarge {
         /// The largest body that is taken, in bytes.
         limit: usize,
@@ -66,7 +66,7 @@ pub enum Refusal {
     /// 503: there are as many connections as allowed.
     #[error(
         "the gateway has {limit} connections already: close some, try again, or raise the setting \
-         `mcpr.http.maxConnections`"
+         `mcpr.limits.connections`"
     )]
     Full {
         /// How many connections are served at a time.
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(body["error"]["code"], -32600);
         let message = body["error"]["message"].as_str().unwrap();
         assert!(
-            message.contains("evil\".example") && message.contains("mcpr.http.allowedHosts"),
+            message.contains("evil\".example") && message.contains("mcpr.allowedHosts"),
             "{message}"
         );
     }

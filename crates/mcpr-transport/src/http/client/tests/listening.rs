@@ -26,7 +26,10 @@ async fn b68_b31_a_server_without_a_stream_is_asked_once_and_works() {
         assert_eq!(ask(&*client, Method::ToolsList).await.unwrap(), "\"tools/list\"");
         client.close().await;
         assert!(events.recv().await.is_none(), "{status} is no news");
-        assert_eq!(stub.story().iter().filter(|line| line.starts_with("GET")).count(), 1);
+        assert_eq!(
+            stub.story().iter().filter(|line| line.starts_with("GET")).count(),
+            1
+        );
     }
 }
 
@@ -37,10 +40,20 @@ async fn notifications_and_requests_of_the_stream_are_events() {
     let stub = listening(move |_| reply.lock().take().unwrap()).await;
     let (client, mut events) = introduced(&stub).await;
     client.listen().await;
-    say(&stream, format!(": hello\n\ndata: {CHANGED}\n\ndata: []\n\ndata: {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}}\n\n"));
-    say(&stream, "data: {\"jsonrpc\":\"2.0\",\"id\":\"r\",\"method\":\"roots/list\"}\n\n");
+    say(
+        &stream,
+        format!(
+            ": hello\n\ndata: {CHANGED}\n\ndata: []\n\ndata: {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}}\n\n"
+        ),
+    );
+    say(
+        &stream,
+        "data: {\"jsonrpc\":\"2.0\",\"id\":\"r\",\"method\":\"roots/list\"}\n\n",
+    );
     assert!(matches!(events.recv().await, Some(Event::Notification(_))));
-    let Some(Event::Request(request)) = events.recv().await else { panic!() };
+    let Some(Event::Request(request)) = events.recv().await else {
+        panic!()
+    };
     assert_eq!(request.id.to_string(), "\"r\"");
 }
 
@@ -57,8 +70,18 @@ async fn a_stream_that_ends_is_opened_again_behind_the_last_event_when_the_serve
     for _ in 0..2 {
         assert!(matches!(events.recv().await, Some(Event::Notification(_))));
     }
-    let gets: Vec<_> = stub.seen().into_iter().filter(|seen| seen.method == "GET").take(3).collect();
-    assert_eq!(gets.iter().map(|seen| seen.header("last-event-id")).collect::<Vec<_>>(), ["", "7", "7"]);
+    let gets: Vec<_> = stub
+        .seen()
+        .into_iter()
+        .filter(|seen| seen.method == "GET")
+        .take(3)
+        .collect();
+    assert_eq!(
+        gets.iter()
+            .map(|seen| seen.header("last-event-id"))
+            .collect::<Vec<_>>(),
+        ["", "7", "7"]
+    );
 }
 
 #[tokio::test]
@@ -70,7 +93,9 @@ async fn b02_a_stream_that_cannot_come_back_because_the_session_is_lost_says_so(
     .await;
     let (client, mut events) = introduced(&stub).await;
     client.listen().await;
-    let Some(Event::Closed(failed)) = events.recv().await else { panic!() };
+    let Some(Event::Closed(failed)) = events.recv().await else {
+        panic!()
+    };
     assert_eq!(failed.kind, FailedKind::SessionExpired);
 }
 

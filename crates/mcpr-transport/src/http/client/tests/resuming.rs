@@ -11,7 +11,9 @@ async fn broken_off(rest: impl Fn(&Seen, usize) -> Reply + Send + Sync + 'static
     let gets = std::sync::atomic::AtomicUsize::new(0);
     Stub::start(move |seen| match (seen.method.as_str(), seen.mcp().as_str()) {
         ("GET", _) => rest(seen, gets.fetch_add(1, std::sync::atomic::Ordering::Relaxed)),
-        (_, "tools/call") => Reply::events(format!("id: a1\nretry: 1\ndata:\n\nid: a2\ndata: {PROGRESS}\n\n")),
+        (_, "tools/call") => {
+            Reply::events(format!("id: a1\nretry: 1\ndata:\n\nid: a2\ndata: {PROGRESS}\n\n"))
+        }
         _ => in_session(seen),
     })
     .await
@@ -33,8 +35,17 @@ async fn a_stream_that_breaks_off_is_picked_up_behind_the_last_event() {
     }
     assert_eq!(outcome(&mut call).await.unwrap(), "\"late\"");
 
-    let gets: Vec<_> = stub.seen().into_iter().filter(|seen| seen.method == "GET").collect();
-    assert_eq!(gets.iter().map(|seen| seen.header("last-event-id")).collect::<Vec<_>>(), ["a2", "a2", "a3", "a3"]);
+    let gets: Vec<_> = stub
+        .seen()
+        .into_iter()
+        .filter(|seen| seen.method == "GET")
+        .collect();
+    assert_eq!(
+        gets.iter()
+            .map(|seen| seen.header("last-event-id"))
+            .collect::<Vec<_>>(),
+        ["a2", "a2", "a3", "a3"]
+    );
     assert!(gets.iter().all(|seen| seen.header("mcp-session-id") == "s1" && seen.header("accept") == "text/event-stream"));
 }
 
@@ -54,7 +65,11 @@ async fn a_server_that_cannot_resume_or_lost_the_session_fails_the_call_at_once(
         let stub = broken_off(move |_, _| Reply::status(status)).await;
         let (client, _events) = introduced(&stub).await;
         let failed = ask(&*client, Method::ToolsCall).await.unwrap_err();
-        assert_eq!((failed.kind, failed.sent), (kind, Sent::Maybe), "the call may have been made");
+        assert_eq!(
+            (failed.kind, failed.sent),
+            (kind, Sent::Maybe),
+            "the call may have been made"
+        );
     }
 }
 
@@ -66,7 +81,10 @@ async fn a_stream_without_ids_cannot_be_resumed() {
     })
     .await;
     let (client, _events) = introduced(&stub).await;
-    assert_eq!(ask(&*client, Method::ToolsCall).await.unwrap_err().kind, FailedKind::Closed);
+    assert_eq!(
+        ask(&*client, Method::ToolsCall).await.unwrap_err().kind,
+        FailedKind::Closed
+    );
     assert!(!stub.story().iter().any(|line| line.starts_with("GET")));
 }
 

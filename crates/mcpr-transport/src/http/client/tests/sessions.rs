@@ -12,7 +12,13 @@ async fn b88_b33_session_and_version_are_on_everything_after_initialize_and_not_
     stub.saw(|seen| seen.method == "GET").await;
     client.close().await;
 
-    let headers = |seen: &Seen| format!("{} {}", seen.header("mcp-session-id"), seen.header("mcp-protocol-version"));
+    let headers = |seen: &Seen| {
+        format!(
+            "{} {}",
+            seen.header("mcp-session-id"),
+            seen.header("mcp-protocol-version")
+        )
+    };
     let expected = [
         "POST /mcp initialize",
         "POST /mcp notifications/initialized",
@@ -23,13 +29,21 @@ async fn b88_b33_session_and_version_are_on_everything_after_initialize_and_not_
     assert_eq!(stub.story(), expected);
     let all: Vec<_> = stub.seen().iter().map(headers).collect();
     assert_eq!(all[0], " ");
-    assert!(all[1..].iter().all(|headers| headers == "s1 2025-11-25"), "{all:?}");
+    assert!(
+        all[1..].iter().all(|headers| headers == "s1 2025-11-25"),
+        "{all:?}"
+    );
 }
 
 #[tokio::test]
 async fn b87_each_header_comes_once_and_configured_ones_come_on_every_request() {
     let stub = Stub::start(in_session).await;
-    let configured = [("Authorization", "Basic x"), ("MCP-Protocol-Version", "1"), ("accept", "*/*"), ("Mcp-Session-Id", "z")];
+    let configured = [
+        ("Authorization", "Basic x"),
+        ("MCP-Protocol-Version", "1"),
+        ("accept", "*/*"),
+        ("Mcp-Session-Id", "z"),
+    ];
     let (client, _events) = client_of(&stub.url("/mcp"), &configured);
     for _ in 0..2 {
         introduce(&client).await.unwrap();
@@ -43,7 +57,11 @@ async fn b87_each_header_comes_once_and_configured_ones_come_on_every_request() 
         assert_eq!(seen.headers.get_all("host").iter().count(), 1);
         let (version, accept, content) = match (seen.method.as_str(), seen.mcp().as_str()) {
             ("POST", "initialize") => ("", "application/json, text/event-stream", "application/json"),
-            ("POST", _) => ("2025-11-25", "application/json, text/event-stream", "application/json"),
+            ("POST", _) => (
+                "2025-11-25",
+                "application/json, text/event-stream",
+                "application/json",
+            ),
             ("GET", _) => ("2025-11-25", "text/event-stream", ""),
             _ => ("2025-11-25", "", ""),
         };
@@ -55,11 +73,13 @@ async fn b87_each_header_comes_once_and_configured_ones_come_on_every_request() 
 
 #[tokio::test]
 async fn b02_a_lost_session_is_reported_unsent_and_initialize_begins_anew_without_it() {
-    let stub = Stub::start(|seen| match (seen.mcp().as_str(), seen.header("mcp-session-id").as_str()) {
-        ("tools/call", "s1") => Reply::text(404, "text/plain", "no such session"),
-        ("initialize", "s1") => Reply::status(400),
-        _ => in_session(seen),
-    })
+    let stub = Stub::start(
+        |seen| match (seen.mcp().as_str(), seen.header("mcp-session-id").as_str()) {
+            ("tools/call", "s1") => Reply::text(404, "text/plain", "no such session"),
+            ("initialize", "s1") => Reply::status(400),
+            _ => in_session(seen),
+        },
+    )
     .await;
     let (client, _events) = introduced(&stub).await;
 
@@ -78,7 +98,10 @@ async fn b02_a_notification_of_a_lost_session_says_so_too() {
     .await;
     let (client, _events) = introduced(&stub).await;
     let changed = Message::Notification(Notification::new(notification::ROOTS_CHANGED, None));
-    assert_eq!(client.send(changed).await.unwrap_err().kind, FailedKind::SessionExpired);
+    assert_eq!(
+        client.send(changed).await.unwrap_err().kind,
+        FailedKind::SessionExpired
+    );
 }
 
 #[tokio::test]
@@ -91,8 +114,15 @@ async fn b108_a_server_without_sessions_gets_no_session_header() {
     let (client, _events) = introduced(&stub).await;
     ask(&*client, Method::ToolsList).await.unwrap();
     client.close().await;
-    assert!(stub.seen().iter().all(|seen| seen.header("mcp-session-id").is_empty()));
-    assert!(!stub.story().contains(&"DELETE /mcp".to_owned()), "there is no session to end");
+    assert!(
+        stub.seen()
+            .iter()
+            .all(|seen| seen.header("mcp-session-id").is_empty())
+    );
+    assert!(
+        !stub.story().contains(&"DELETE /mcp".to_owned()),
+        "there is no session to end"
+    );
 }
 
 #[tokio::test]
@@ -110,7 +140,10 @@ async fn b35_a_cancel_reaches_the_server_with_the_id_of_the_call() {
     call.cancel(Reason::Deadline);
 
     let news = stub.saw(|seen| seen.mcp() == notification::CANCELLED).await;
-    let expected = format!(r#""params":{{"requestId":{},"reason":"the time limit passed"}}"#, asked.id());
+    let expected = format!(
+        r#""params":{{"requestId":{},"reason":"the time limit passed"}}"#,
+        asked.id()
+    );
     assert!(String::from_utf8_lossy(&news.body).contains(&expected));
     assert_eq!(news.header("mcp-session-id"), "s1");
 }
@@ -134,7 +167,11 @@ async fn b35_dropping_a_call_is_a_cancel_and_dropping_initialize_or_an_answered_
 
     stub.saw(|seen| seen.mcp() == notification::CANCELLED).await;
     client.close().await;
-    let cancels = stub.story().iter().filter(|line| line.ends_with("cancelled")).count();
+    let cancels = stub
+        .story()
+        .iter()
+        .filter(|line| line.ends_with("cancelled"))
+        .count();
     assert_eq!(cancels, 1);
 }
 

@@ -18,7 +18,11 @@ fn call(client: &Streamable, name: &str) -> Outgoing {
         method: Method::ToolsCall,
         params: Rope::new(),
         name: Some(name.into()),
-        headers: vec![param("mcp-param-region", "eu"), param("mcp-protocol-version", "1"), param("host", "evil")],
+        headers: vec![
+            param("mcp-param-region", "eu"),
+            param("mcp-protocol-version", "1"),
+            param("host", "evil"),
+        ],
     }
 }
 
@@ -34,7 +38,14 @@ async fn every_request_repeats_version_method_name_and_params_in_headers() {
     client.close().await;
 
     let of = |seen: &Seen| {
-        ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-param-region"].map(|name| seen.header(name)).join(" ")
+        [
+            "mcp-protocol-version",
+            "mcp-method",
+            "mcp-name",
+            "mcp-param-region",
+        ]
+        .map(|name| seen.header(name))
+        .join(" ")
     };
     let headers: Vec<_> = stub.seen().iter().map(of).collect();
     let expected = [
@@ -43,15 +54,27 @@ async fn every_request_repeats_version_method_name_and_params_in_headers() {
         "2026-07-28 tools/call =?base64?Z3LDtsOfZQ==?= eu",
     ];
     assert_eq!(headers, expected);
-    assert!(stub.seen().iter().all(|seen| seen.header("mcp-session-id").is_empty()), "there are no sessions");
-    assert!(stub.seen().iter().all(|seen| seen.header("host").starts_with("127.0.0.1")));
+    assert!(
+        stub.seen()
+            .iter()
+            .all(|seen| seen.header("mcp-session-id").is_empty()),
+        "there are no sessions"
+    );
+    assert!(
+        stub.seen()
+            .iter()
+            .all(|seen| seen.header("host").starts_with("127.0.0.1"))
+    );
 }
 
 #[tokio::test]
 async fn errors_come_as_responses_whatever_their_status() {
     let stub = Stub::start(|seen| {
         let error = |status, code| {
-            let text = format!(r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":{code},"message":"m"}}}}"#, seen.id());
+            let text = format!(
+                r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":{code},"message":"m"}}}}"#,
+                seen.id()
+            );
             Reply::text(status, "application/json", text)
         };
         match seen.mcp().as_str() {
@@ -73,7 +96,10 @@ async fn b35_giving_up_closes_the_stream_and_posts_nothing() {
     let stub = Stub::start(move |_| replies.lock().pop().unwrap()).await;
     let (client, _events) = stateless(&stub);
 
-    super::super::stub::say(&stream, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{}}\n\n");
+    super::super::stub::say(
+        &stream,
+        "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{}}\n\n",
+    );
     let mut streaming = open(&*client, Method::ToolsCall).await.unwrap();
     assert!(matches!(streaming.next().await, Ok(Message::Notification(_))));
     streaming.cancel(Reason::Client);

@@ -69,7 +69,7 @@ async fn sec_05_a_body_announced_too_large_is_refused_before_it_is_sent() {
     assert_eq!((answer.status, answer.header("connection")), (413, Some("close")));
     let message = answer.json()["error"]["message"].to_string();
     assert!(
-        message.contains("16 bytes") && message.contains("mcpr.http.maxBody"),
+        message.contains("16 bytes") && message.contains("mcpr.limits.requestBody"),
         "{message}"
     );
 }

@@ -155,7 +155,7 @@ async fn b93_a_refusal_names_header_and_setting_and_the_setting_helps() {
     let strict = Server::echo(Options::default());
     let message = strict.ask(&from_evil).await.json()["error"]["message"].to_string();
     assert!(
-        ["Host", "evil.example", "mcpr.http.allowedHosts"]
+        ["Host", "evil.example", "mcpr.allowedHosts"]
             .iter()
             .all(|word| message.contains(word)),
         "{message}"

@@ -79,7 +79,7 @@ async fn sec_05_one_connection_too_many_is_told_so() {
     let answer = server.ask(&post("/mcp", "", "{}")).await;
 
     assert_eq!((answer.status, answer.header("connection")), (503, Some("close")));
-    assert!(answer.body.contains("mcpr.http.maxConnections"));
+    assert!(answer.body.contains("mcpr.limits.connections"));
     first.send(post("/mcp", "", "{}")).await;
     assert_eq!(first.answer().await.status, 200);
 }
