@@ -5,8 +5,10 @@
 //! ([`pipe`]). Nothing sleeps: what has to happen is awaited with [`wait_until`].
 
 mod bins;
+pub mod client;
 pub mod drivers;
 mod fake;
+mod gateway;
 pub mod http;
 pub mod peers;
 pub mod pipe;
@@ -14,4 +16,5 @@ mod wait;
 
 pub use bins::{binary, target};
 pub use fake::{Fake, Received, Script};
+pub use gateway::{Builder, Gateway, await_no_process, gateway, processes};
 pub use wait::wait_until;

@@ -15,7 +15,12 @@ use self::parse::Expiry;
 
 /// Looks after mcpr: asks a running gateway, and keeps its tokens when none is running.
 #[derive(Debug, Parser)]
-#[command(name = "mcpr-ctl", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(
+    name = "mcpr-ctl",
+    version,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
 #[command(after_long_help = topics::after_help())]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -35,7 +40,13 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Vec<PathBuf>,
     /// Ask the gateway at this URL, with the admin token in MCPR_TOKEN
-    #[arg(long, global = true, value_name = "URL", env = "MCPR_GATEWAY", conflicts_with = "socket")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        env = "MCPR_GATEWAY",
+        conflicts_with = "socket"
+    )]
     pub(crate) gateway: Option<String>,
     /// Ask the gateway at this local socket
     #[arg(long, global = true, value_name = "PATH", env = "MCPR_SOCKET")]
@@ -202,7 +213,12 @@ pub(crate) struct NewToken {
     #[arg(long, value_name = "TOOLSET")]
     pub(crate) toolset: Option<String>,
     /// What it allows: read (lists, status), call (also tools, resources, prompts), admin (everything)
-    #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',', default_value = "read,call")]
+    #[arg(
+        long = "scope",
+        value_name = "SCOPE",
+        value_delimiter = ',',
+        default_value = "read,call"
+    )]
     #[arg(value_parser = parse::scope, action = ArgAction::Append)]
     pub(crate) scopes: Vec<Scope>,
     /// When it ends: a time from now such as 90d or 12h, or a date such as 2027-04-15T08:00:00Z

@@ -29,7 +29,10 @@ impl Gateway {
             (None, Some(path)) => Client::socket(path),
             (None, None) => Client::socket(paths(global)?.socket),
         };
-        Ok(Self { client, limit: global.timeout })
+        Ok(Self {
+            client,
+            limit: global.timeout,
+        })
     }
 
     /// Has an operation carried out that does not depend on a server.
@@ -39,7 +42,10 @@ impl Gateway {
     }
 
     /// Has a server asked. That takes as long as it takes: the gateway knows the server's limits.
-    pub(crate) async fn relay<O: Operation<Output = Relayed>>(&self, operation: &O) -> Result<RawJson, ClientError> {
+    pub(crate) async fn relay<O: Operation<Output = Relayed>>(
+        &self,
+        operation: &O,
+    ) -> Result<RawJson, ClientError> {
         Ok(self.client.clone().limit(self.limit).run(operation).await?.result)
     }
 }
@@ -51,11 +57,15 @@ pub(crate) fn paths(global: &Global) -> Result<Paths, Problem> {
 
 /// Without a token the gateway itself says that it wants one.
 fn token() -> Option<Secret> {
-    env::var("MCPR_TOKEN").ok().filter(|token| !token.is_empty()).map(Secret::new)
+    env::var("MCPR_TOKEN")
+        .ok()
+        .filter(|token| !token.is_empty())
+        .map(Secret::new)
 }
 
 impl From<InvalidUrl> for Problem {
     fn from(error: InvalidUrl) -> Self {
-        Self::usage(error.to_string()).hint("--gateway takes the address that `mcpr-gateway` shows when it starts")
+        Self::usage(error.to_string())
+            .hint("--gateway takes the address that `mcpr-gateway` shows when it starts")
     }
 }

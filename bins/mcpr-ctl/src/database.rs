@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mcpr_admin::{
-    CreateToken, CreatedToken, ErrorCode, Execute, Failure, ListTokens, RevokeToken, Scope, Secret, TokenKind,
-    TokenList, TokenReport, TokenState,
+    CreateToken, CreatedToken, ErrorCode, Execute, Failure, ListTokens, RevokeToken, Scope, Secret,
+    TokenKind, TokenList, TokenReport, TokenState,
 };
 use mcpr_auth::{MintError, NewToken, Timestamp, Token, mint};
 use mcpr_store::{Memory, Store, StoreError};
@@ -28,7 +28,11 @@ impl Database {
 
     /// Opens the file; one that is not there counts as empty and is not made.
     pub(crate) async fn look_into(path: &Path) -> Result<Self, Failure> {
-        if path.exists() { Self::make(path).await } else { Ok(Self(Arc::new(Memory::default()))) }
+        if path.exists() {
+            Self::make(path).await
+        } else {
+            Ok(Self(Arc::new(Memory::default())))
+        }
     }
 
     /// Finishes all changes.
@@ -41,9 +45,15 @@ impl Execute<CreateToken, Owner> for Database {
     async fn execute(&self, _: &Owner, wanted: CreateToken) -> Result<CreatedToken, Failure> {
         let now = Timestamp::now();
         let minted = mint(new_token(wanted)?, now).map_err(|error| no_token(&error))?;
-        self.0.insert_token(minted.token.clone(), minted.hash).await.map_err(failure)?;
+        self.0
+            .insert_token(minted.token.clone(), minted.hash)
+            .await
+            .map_err(failure)?;
         let secret = Secret::new(minted.secret.reveal());
-        Ok(CreatedToken { secret, token: report(minted.token, now) })
+        Ok(CreatedToken {
+            secret,
+            token: report(minted.token, now),
+        })
     }
 }
 
@@ -51,14 +61,20 @@ impl Execute<ListTokens, Owner> for Database {
     async fn execute(&self, _: &Owner, _: ListTokens) -> Result<TokenList, Failure> {
         let now = Timestamp::now();
         let tokens = self.0.tokens().await.map_err(failure)?;
-        Ok(TokenList { tokens: tokens.into_iter().map(|(token, _)| report(token, now)).collect() })
+        Ok(TokenList {
+            tokens: tokens.into_iter().map(|(token, _)| report(token, now)).collect(),
+        })
     }
 }
 
 impl Execute<RevokeToken, Owner> for Database {
     async fn execute(&self, _: &Owner, operation: RevokeToken) -> Result<TokenReport, Failure> {
         let now = Timestamp::now();
-        let token = self.0.revoke_token(&operation.which, now).await.map_err(failure)?;
+        let token = self
+            .0
+            .revoke_token(&operation.which, now)
+            .await
+            .map_err(failure)?;
         Ok(report(token, now))
     }
 }

@@ -30,6 +30,8 @@ fn main() -> process::ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<ExitCode, Problem> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     runtime.block_on(commands::run(cli, &Out::new(&cli.global)))
 }

@@ -39,7 +39,10 @@ impl Problem {
 
     /// Adds what to do next, in place of what was said about that.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
-        Self { hint: Some(hint.into()), ..self }
+        Self {
+            hint: Some(hint.into()),
+            ..self
+        }
     }
 
     /// Adds what to do next, unless that was said.
@@ -56,8 +59,19 @@ impl Problem {
 
 impl From<Failure> for Problem {
     fn from(failure: Failure) -> Self {
-        let Failure { code, message, hint, data } = failure;
-        Self { code: code.as_str(), message, hint, data, exit: code.exit_code() }
+        let Failure {
+            code,
+            message,
+            hint,
+            data,
+        } = failure;
+        Self {
+            code: code.as_str(),
+            message,
+            hint,
+            data,
+            exit: code.exit_code(),
+        }
     }
 }
 
@@ -67,13 +81,22 @@ impl From<ClientError> for Problem {
             return failure.into();
         }
         let (code, hint) = advice(&error);
-        Self { code, message: chain(&error), hint: Some(hint.to_owned()), data: None, exit: error.exit_code() }
+        Self {
+            code,
+            message: chain(&error),
+            hint: Some(hint.to_owned()),
+            data: None,
+            exit: error.exit_code(),
+        }
     }
 }
 
 impl From<ConfigError> for Problem {
     fn from(error: ConfigError) -> Self {
-        Self { exit: ExitCode::ConfigInvalid, ..Self::failed(chain(&error)) }
+        Self {
+            exit: ExitCode::ConfigInvalid,
+            ..Self::failed(chain(&error))
+        }
     }
 }
 
@@ -90,13 +113,20 @@ fn advice(error: &ClientError) -> (&'static str, &'static str) {
             "not_running",
             "start one with `mcpr-gateway`, or say where it is with --socket PATH or --gateway URL",
         ),
-        ClientError::Unreachable { .. } | ClientError::NotAdmin(_) => {
-            ("not_running", "check the address; `mcpr-gateway` shows its own when it starts")
-        }
+        ClientError::Unreachable { .. } | ClientError::NotAdmin(_) => (
+            "not_running",
+            "check the address; `mcpr-gateway` shows its own when it starts",
+        ),
         ClientError::Forbidden { .. } => ("permission", "run mcpr-ctl as the user that the gateway runs as"),
-        ClientError::TimedOut(_) => ("timed_out", "wait longer with --timeout, or look at `mcpr-ctl status`"),
+        ClientError::TimedOut(_) => (
+            "timed_out",
+            "wait longer with --timeout, or look at `mcpr-ctl status`",
+        ),
         ClientError::Unreadable(_) => ("failed", "use mcpr-ctl and mcpr-gateway of the same version"),
-        _ => ("failed", "look at `mcpr-ctl status` and at the gateway's log for what became of it"),
+        _ => (
+            "failed",
+            "look at `mcpr-ctl status` and at the gateway's log for what became of it",
+        ),
     }
 }
 

@@ -12,7 +12,12 @@ pub(crate) async fn tool(gateway: &Gateway, typed: &str, problem: Problem) -> Pr
     }
     let list = gateway.ask(&ListTools::default()).await;
     let names = list.into_iter().flat_map(|list| list.tools);
-    meant(problem, "tools", typed, names.map(|tool| (tool.name, tool.server, tool.origin)))
+    meant(
+        problem,
+        "tools",
+        typed,
+        names.map(|tool| (tool.name, tool.server, tool.origin)),
+    )
 }
 
 /// Adds the name that was probably meant, if a prompt was not found.
@@ -22,7 +27,12 @@ pub(crate) async fn prompt(gateway: &Gateway, typed: &str, problem: Problem) -> 
     }
     let list = gateway.ask(&ListPrompts::default()).await;
     let names = list.into_iter().flat_map(|list| list.prompts);
-    meant(problem, "prompts", typed, names.map(|prompt| (prompt.name, prompt.server, prompt.origin)))
+    meant(
+        problem,
+        "prompts",
+        typed,
+        names.map(|prompt| (prompt.name, prompt.server, prompt.origin)),
+    )
 }
 
 /// Adds the URI that was probably meant, if a resource was not found.
@@ -31,15 +41,25 @@ pub(crate) async fn resource(gateway: &Gateway, typed: &str, problem: Problem) -
         return problem;
     }
     let list = gateway.ask(&ListResources::default()).await;
-    let uris: Vec<_> = list.into_iter().flat_map(|list| list.resources).map(|resource| resource.uri).collect();
+    let uris: Vec<_> = list
+        .into_iter()
+        .flat_map(|list| list.resources)
+        .map(|resource| resource.uri)
+        .collect();
     nearest(problem, "resources", typed, &uris)
 }
 
 /// Adds the name that was probably meant, if a server was not found.
 pub(crate) async fn server(gateway: &Gateway, typed: Option<&str>, problem: Problem) -> Problem {
-    let Some(typed) = typed.filter(|_| problem.is_not_found()) else { return problem };
+    let Some(typed) = typed.filter(|_| problem.is_not_found()) else {
+        return problem;
+    };
     let list = gateway.ask(&ListServers {}).await;
-    let names: Vec<_> = list.into_iter().flat_map(|list| list.servers).map(|server| server.name).collect();
+    let names: Vec<_> = list
+        .into_iter()
+        .flat_map(|list| list.servers)
+        .map(|server| server.name)
+        .collect();
     nearest(problem, "servers", typed, &names)
 }
 

@@ -81,42 +81,31 @@ impl Client {
 
 /// What an answer that is no success says.
 fn refusal(status: StatusCode, body: &Bytes) -> ClientError {
-    match serde_json::from_slice::<FailureBody>(body) {
-        Ok(FailureBody { error }) => ClientError::Refused(error),
-        Err(_) if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
-            ClientError::Refused(turned_away(status, body))
+    match (status, serde_json::from_slice::<FailureBody>(body)) {
+        (StatusCode::UNAUTHORIZED, _) => {
+            ClientError::Unauthorized(said(body).unwrap_or_else(|| status.to_string()))
         }
-        Err(_) => ClientError::NotAdmin(status),
+        (_, Ok(FailureBody { error })) => ClientError::Refused(error),
+        (StatusCode::FORBIDDEN, Err(_)) => ClientError::Refused(turned_away(body)),
+        (_, Err(_)) => ClientError::NotAdmin(status),
     }
 }
 
 /// The edge turns a request away before the admin API sees it, in words of its own.
-fn turned_away(status: StatusCode, body: &Bytes) -> Failure {
-    let said: Said = serde_json::from_slice(body).unwrap_or_default();
-    let hint = said.hint.clone();
-    let message = said
-        .message()
-        .unwrap_or_else(|| format!("the gateway did not let us in (HTTP {status})"));
-    Failure {
-        hint,
-        ..Failure::new(ErrorCode::Permission, message)
-    }
+fn turned_away(body: &Bytes) -> Failure {
+    let message = said(body).unwrap_or_else(|| "the gateway takes no requests from here".to_owned());
+    Failure::new(ErrorCode::Permission, message)
 }
 
-#[derive(Default, Deserialize)]
+/// The message of a JSON body, at its top or in its `error`.
+fn said(body: &Bytes) -> Option<String> {
+    let Said { message, error } = serde_json::from_slice(body).ok()?;
+    let inner = || error?.get("message")?.as_str().map(str::to_owned);
+    message.or_else(inner)
+}
+
+#[derive(Deserialize)]
 struct Said {
     message: Option<String>,
-    hint: Option<String>,
     error: Option<serde_json::Value>,
-}
-
-impl Said {
-    fn message(self) -> Option<String> {
-        let inner = self
-            .error
-            .as_ref()
-            .and_then(|error| error["message"].as_str())
-            .map(str::to_owned);
-        self.message.or(inner)
-    }
 }

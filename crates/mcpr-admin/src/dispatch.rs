@@ -28,6 +28,19 @@ pub struct Route {
 }
 
 /// Can carry out operations of type `O` for callers of type `C`.
+///
+/// ```
+/// use mcpr_admin::{Execute, Failure, Stop, Stopping};
+///
+/// struct Gateway;
+/// struct Caller;
+///
+/// impl Execute<Stop, Caller> for Gateway {
+///     async fn execute(&self, _: &Caller, _: Stop) -> Result<Stopping, Failure> {
+///         Ok(Stopping { pid: std::process::id() })
+///     }
+/// }
+/// ```
 pub trait Execute<O: Operation, C: ?Sized> {
     /// Carries it out. Whether the caller may ask for it was checked before.
     ///

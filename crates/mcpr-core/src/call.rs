@@ -54,7 +54,11 @@ impl Target {
     /// # Errors
     ///
     /// When nobody has it, or the parameters do not say what.
-    pub(crate) fn resolve(snapshot: &Snapshot, method: &Method, params: Option<&Object>) -> Result<Self, Fault> {
+    pub(crate) fn resolve(
+        snapshot: &Snapshot,
+        method: &Method,
+        params: Option<&Object>,
+    ) -> Result<Self, Fault> {
         let none = || Fault::InvalidParams(format!("`{method}` needs `params`"));
         let params = params.ok_or_else(none)?;
         match method {
@@ -68,7 +72,10 @@ impl Target {
 
     fn tool(snapshot: &Snapshot, params: &Object) -> Result<Self, Fault> {
         let name = name(params, "name")?;
-        if params.get("arguments").is_some_and(|arguments| !arguments.is_object() && !arguments.is_null()) {
+        if params
+            .get("arguments")
+            .is_some_and(|arguments| !arguments.is_object() && !arguments.is_null())
+        {
             return Err(Fault::InvalidParams("`arguments` must be an object".into()));
         }
         let tool = snapshot.known.tool(&name).ok_or(Fault::UnknownTool(name))?;
@@ -80,13 +87,23 @@ impl Target {
     }
 
     fn prompt(snapshot: &Snapshot, name: &str) -> Result<Self, Fault> {
-        let prompt = snapshot.known.prompt(name).ok_or_else(|| Fault::UnknownPrompt(name.to_owned()))?;
-        Ok(Self::named(prompt.origin.server.clone(), "name", &prompt.origin.name))
+        let prompt = snapshot
+            .known
+            .prompt(name)
+            .ok_or_else(|| Fault::UnknownPrompt(name.to_owned()))?;
+        Ok(Self::named(
+            prompt.origin.server.clone(),
+            "name",
+            &prompt.origin.name,
+        ))
     }
 
     fn resource(snapshot: &Snapshot, uri: &str) -> Result<Self, Fault> {
         let route = route(snapshot, uri)?;
-        Ok(Self { asked: Some(uri.to_owned()), ..Self::named(route.server, "uri", &route.uri) })
+        Ok(Self {
+            asked: Some(uri.to_owned()),
+            ..Self::named(route.server, "uri", &route.uri)
+        })
     }
 
     /// The `ref` of a completion: a prompt or a resource template.
@@ -99,8 +116,13 @@ impl Target {
             "ref/resource" => (Self::resource(snapshot, &name(&reference, "uri")?)?, "uri"),
             _ => return Err(wrong()),
         };
-        let changed = Edit::new(&reference).set(member, RawJson::string(&target.origin)).finish();
-        Ok(Self { change: ("ref", RawJson::trusted(changed.into_bytes())), ..target })
+        let changed = Edit::new(&reference)
+            .set(member, RawJson::string(&target.origin))
+            .finish();
+        Ok(Self {
+            change: ("ref", RawJson::trusted(changed.into_bytes())),
+            ..target
+        })
     }
 
     fn named(server: ServerName, member: &'static str, origin: &str) -> Self {
@@ -125,7 +147,9 @@ impl Target {
 
     /// The headers in which a stateless hop repeats arguments.
     fn headers(&self, arguments: Option<&RawJson>) -> Vec<(HeaderName, HeaderValue)> {
-        let Some(arguments) = arguments else { return Vec::new() };
+        let Some(arguments) = arguments else {
+            return Vec::new();
+        };
         let header = |param: &ParamHeader| {
             let value = param.value_in(arguments)?;
             Some((param.field().parse().ok()?, HeaderValue::try_from(value).ok()?))
@@ -135,13 +159,18 @@ impl Target {
 }
 
 fn name(params: &Object, member: &'static str) -> Result<String, Fault> {
-    params.text(member).ok_or_else(|| Fault::InvalidParams(format!("`{member}` must be a string")))
+    params
+        .text(member)
+        .ok_or_else(|| Fault::InvalidParams(format!("`{member}` must be a string")))
 }
 
 fn route(snapshot: &Snapshot, uri: &str) -> Result<Route, Fault> {
     snapshot.known.resource(uri).map_err(|error| match error {
         UriError::Unknown => Fault::UnknownResource(uri.to_owned()),
-        UriError::Ambiguous(servers) => Fault::AmbiguousResource { uri: uri.to_owned(), servers },
+        UriError::Ambiguous(servers) => Fault::AmbiguousResource {
+            uri: uri.to_owned(),
+            servers,
+        },
     })
 }
 
@@ -168,15 +197,22 @@ impl Call {
             id,
             params: mcpr_bridge::params(self.params.as_ref(), changes, &hop),
             name: self.method.named_by().map(|_| self.target.origin.clone()),
-            headers: if stateless { self.target.headers(arguments.as_ref()) } else { Vec::new() },
+            headers: if stateless {
+                self.target.headers(arguments.as_ref())
+            } else {
+                Vec::new()
+            },
             method: self.method.clone(),
         }
     }
 
     /// The server's answer as it goes to the client.
     pub(crate) fn incoming(&self, lease: &Lease, outcome: Result<RawJson, RawJson>) -> Result<Rope, Rope> {
-        let passage =
-            Passage { client: self.context.client.version, server: lease.replica.version, method: &self.method };
+        let passage = Passage {
+            client: self.context.client.version,
+            server: lease.replica.version,
+            method: &self.method,
+        };
         let expose = |uri: &str| self.target.expose(&self.snapshot, uri);
         match outcome {
             Ok(result) => Ok(mcpr_bridge::result(&result, &passage, &expose)),

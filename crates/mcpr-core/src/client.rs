@@ -49,7 +49,11 @@ impl Client {
     fn new(version: Version, info: Option<RawJson>) -> Self {
         let object = info.as_ref().and_then(|info| Object::read(info).ok());
         let name = object.and_then(|info| info.text("name"));
-        let name = name.map(|name| mcpr_telemetry::redact::cut(&name, 64).into_owned().into_boxed_str());
+        let name = name.map(|name| {
+            mcpr_telemetry::redact::cut(&name, 64)
+                .into_owned()
+                .into_boxed_str()
+        });
         Self { version, info, name }
     }
 }

@@ -44,7 +44,13 @@ impl Gateway {
         let number = self.number();
         let began = Instant::now();
         let params = request.params.as_ref().map(Object::read).transpose();
-        let incoming = |params| Incoming { id: request.id, method: request.method, params, number, began };
+        let incoming = |params| Incoming {
+            id: request.id,
+            method: request.method,
+            params,
+            number,
+            began,
+        };
         match params {
             Ok(params) => self.handle(context, incoming(params)).await,
             Err(error) => {
@@ -77,9 +83,15 @@ impl Gateway {
 
     async fn list(&self, context: &Context, incoming: &Incoming, kind: Kind) -> Result<Rope, Fault> {
         allowed(context, Scope::Read)?;
-        if incoming.params.as_ref().is_some_and(|params| params.get("cursor").is_some_and(|cursor| !cursor.is_null())) {
+        if incoming
+            .params
+            .as_ref()
+            .is_some_and(|params| params.get("cursor").is_some_and(|cursor| !cursor.is_null()))
+        {
             // Lists come in one page, so no cursor was ever handed out.
-            return Err(Fault::InvalidParams("Invalid cursor: start again without one".into()));
+            return Err(Fault::InvalidParams(
+                "Invalid cursor: start again without one".into(),
+            ));
         }
         self.wake_on_first_request().await;
         Ok(self.snapshot().list(kind, context.era()).into())
@@ -132,7 +144,10 @@ impl Gateway {
 
     /// Whether the server completes arguments; one that does not is not asked.
     fn completes(&self, target: &Target) -> bool {
-        let offers = self.pool.get(&target.server).and_then(|upstream| upstream.status().offers);
+        let offers = self
+            .pool
+            .get(&target.server)
+            .and_then(|upstream| upstream.status().offers);
         offers.is_none_or(|offers| offers.capabilities.completions)
     }
 
@@ -154,33 +169,63 @@ impl Gateway {
         request: Request,
     ) -> Result<(Arc<Session>, Done), (Id, Fault)> {
         let wrong = |text: &str| (request.id.clone(), Fault::InvalidParams(text.to_owned()));
-        let params = request.params.as_ref().ok_or_else(|| wrong("`initialize` needs `params`"))?;
+        let params = request
+            .params
+            .as_ref()
+            .ok_or_else(|| wrong("`initialize` needs `params`"))?;
         let params = Object::read(params).map_err(|error| wrong(&format!("`params`: {error}")))?;
-        let asked = params.text("protocolVersion").ok_or_else(|| wrong("`protocolVersion` must be a string"))?;
+        let asked = params
+            .text("protocolVersion")
+            .ok_or_else(|| wrong("`protocolVersion` must be a string"))?;
         let client = Arc::new(Client::of_session(Version::negotiate(&asked), &params));
         let snapshot = self.snapshot();
         let result = initialize_result(client.version, &snapshot.identity);
         let session = Session::new(principal.clone(), client.clone(), snapshot.stamps);
         let context = Context::of_session(&session, path);
         let (number, began) = (self.number(), Instant::now());
-        let incoming = Incoming { id: request.id, method: request.method, params: None, number, began };
+        let incoming = Incoming {
+            id: request.id,
+            method: request.method,
+            params: None,
+            number,
+            began,
+        };
         Ok((session, self.answer(&context, &incoming, result.into())))
     }
 
     fn answer(&self, context: &Context, incoming: &Incoming, result: Rope) -> Done {
         self.note(context, incoming, Status::Ok, StatusCode::OK, None);
-        Done { text: Response::text(Some(&incoming.id), Ok(result)), status: StatusCode::OK }
+        Done {
+            text: Response::text(Some(&incoming.id), Ok(result)),
+            status: StatusCode::OK,
+        }
     }
 
     fn refuse(&self, context: &Context, incoming: &Incoming, fault: &Fault) -> Done {
         let era = context.era();
         let error = fault.error(era, incoming.number);
         let status = fault.status(era);
-        self.note(context, incoming, Status::Error(error.code), status, Some(error.message.clone()));
-        Done { text: Response::text(Some(&incoming.id), Err(error.render().into())), status }
+        self.note(
+            context,
+            incoming,
+            Status::Error(error.code),
+            status,
+            Some(error.message.clone()),
+        );
+        Done {
+            text: Response::text(Some(&incoming.id), Err(error.render().into())),
+            status,
+        }
     }
 
-    fn note(&self, context: &Context, incoming: &Incoming, status: Status, http: StatusCode, error: Option<String>) {
+    fn note(
+        &self,
+        context: &Context,
+        incoming: &Incoming,
+        status: Status,
+        http: StatusCode,
+        error: Option<String>,
+    ) {
         let subject = Subject {
             method: &incoming.method,
             server: None,
@@ -212,18 +257,35 @@ fn allowed(context: &Context, scope: Scope) -> Result<(), Fault> {
         Scope::Call => "call",
         Scope::Admin => "admin",
     };
-    context.principal.allows(scope).then_some(()).ok_or(Fault::Forbidden(name))
+    context
+        .principal
+        .allows(scope)
+        .then_some(())
+        .ok_or(Fault::Forbidden(name))
 }
 
 fn enter(context: &Context, id: &Id) -> Result<Arc<Cancel>, Fault> {
-    let Some(flights) = &context.flights else { return Ok(Arc::default()) };
+    let Some(flights) = &context.flights else {
+        return Ok(Arc::default());
+    };
     let twice = || Fault::InvalidRequest(format!("a request with the id {id} is still under way"));
     flights.enter(id).ok_or_else(twice)
 }
 
 fn set_level(context: &Context, params: Option<&Object>) -> Result<Rope, Fault> {
-    const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
-    let level = params.and_then(|params| params.text("level")).filter(|level| LEVELS.contains(&level.as_str()));
+    const LEVELS: [&str; 8] = [
+        "debug",
+        "info",
+        "notice",
+        "warning",
+        "error",
+        "critical",
+        "alert",
+        "emergency",
+    ];
+    let level = params
+        .and_then(|params| params.text("level"))
+        .filter(|level| LEVELS.contains(&level.as_str()));
     let wrong = || Fault::InvalidParams(format!("`level` must be one of {}", LEVELS.join(", ")));
     let level = level.ok_or_else(wrong)?;
     if let Some(session) = &context.session {

@@ -38,7 +38,10 @@ impl Doorkeeper {
         let seen = store.changes_by_others().await?;
         let tokens = Tokens::default();
         tokens.replace(store.tokens().await?);
-        Ok(Arc::new(Self { tokens, changing: Mutex::new(seen) }))
+        Ok(Arc::new(Self {
+            tokens,
+            changing: Mutex::new(seen),
+        }))
     }
 
     /// The table.

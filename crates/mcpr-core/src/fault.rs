@@ -33,7 +33,9 @@ pub(crate) enum Fault {
     #[error("Unsupported protocol version: {0}")]
     UnsupportedVersion(String),
     /// The request needs a session and has none.
-    #[error("this request needs a session: send `initialize` first, then the `Mcp-Session-Id` it answers with")]
+    #[error(
+        "this request needs a session: send `initialize` first, then the `Mcp-Session-Id` it answers with"
+    )]
     NoSession,
     /// The session has ended, or never was.
     #[error("Session not found: send `initialize` to begin a new one")]
@@ -59,7 +61,9 @@ pub(crate) enum Fault {
     #[error("{}", route_message(.0))]
     Route(RouteError),
     /// HTTP-05.
-    #[error("server `{server}` did not answer within {limit:?} (`timeouts.call`); the request was cancelled there")]
+    #[error(
+        "server `{server}` did not answer within {limit:?} (`timeouts.call`); the request was cancelled there"
+    )]
     Timeout {
         /// Who.
         server: ServerName,
@@ -67,7 +71,9 @@ pub(crate) enum Fault {
         limit: Duration,
     },
     /// HTTP-05.
-    #[error("server `{server}` said nothing for {limit:?} (`timeouts.silence`); the request was cancelled there")]
+    #[error(
+        "server `{server}` said nothing for {limit:?} (`timeouts.silence`); the request was cancelled there"
+    )]
     Silence {
         /// Who.
         server: ServerName,
@@ -75,24 +81,32 @@ pub(crate) enum Fault {
         limit: Duration,
     },
     /// The token may not do this.
-    #[error("this token lacks the scope `{0}`: make one that has it with `mcpr-ctl tokens create --scope {0}`")]
+    #[error(
+        "this token lacks the scope `{0}`: make one that has it with `mcpr-ctl tokens create --scope {0}`"
+    )]
     Forbidden(&'static str),
-    /// Too many at once.
-    #[error("{0}")]
-    Busy(String),
     /// The gateway is about to end.
     #[error("the gateway is stopping; try again in a moment")]
     Stopping,
 }
 
 fn list(servers: &[ServerName]) -> String {
-    servers.iter().map(ServerName::as_str).collect::<Vec<_>>().join(", ")
+    servers
+        .iter()
+        .map(ServerName::as_str)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn route_message(error: &RouteError) -> String {
-    let why = error.reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
+    let why = error
+        .reason
+        .as_deref()
+        .map_or_else(String::new, |reason| format!(": {reason}"));
     let next = match error.kind {
-        RouteErrorKind::Down | RouteErrorKind::Starting => "; it is tried again by itself, `mcpr-ctl status` shows when",
+        RouteErrorKind::Down | RouteErrorKind::Starting => {
+            "; it is tried again by itself, `mcpr-ctl status` shows when"
+        }
         RouteErrorKind::AuthRequired => "; check the credentials in its entry of the configuration",
         _ => "",
     };
@@ -114,7 +128,9 @@ impl Fault {
     pub(crate) fn status(&self, era: Era) -> StatusCode {
         match self {
             Self::Message(_) | Self::InvalidRequest(_) | Self::NoSession => StatusCode::BAD_REQUEST,
-            Self::Envelope(_) | Self::HeaderMismatch(_) | Self::UnsupportedVersion(_) => StatusCode::BAD_REQUEST,
+            Self::Envelope(_) | Self::HeaderMismatch(_) | Self::UnsupportedVersion(_) => {
+                StatusCode::BAD_REQUEST
+            }
             Self::UnknownSession => StatusCode::NOT_FOUND,
             Self::MethodNotFound(_) if era == Era::Stateless => StatusCode::NOT_FOUND,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
@@ -135,7 +151,10 @@ impl Fault {
             Self::UnknownResource(_) | Self::AmbiguousResource { .. } => code::INVALID_PARAMS,
             Self::HeaderMismatch(_) => code::HEADER_MISMATCH,
             Self::UnsupportedVersion(_) => code::UNSUPPORTED_VERSION,
-            Self::Route(_) | Self::Timeout { .. } | Self::Silence { .. } | Self::Forbidden(_) | Self::Busy(_)
+            Self::Route(_)
+            | Self::Timeout { .. }
+            | Self::Silence { .. }
+            | Self::Forbidden(_)
             | Self::Stopping => code::INTERNAL,
         }
     }
@@ -160,7 +179,10 @@ impl Fault {
         }
         data.insert("retry".into(), self.retry().into());
         if let Some(after) = self.retry_after() {
-            data.insert("retryAfterMs".into(), u64::try_from(after.as_millis()).unwrap_or(u64::MAX).into());
+            data.insert(
+                "retryAfterMs".into(),
+                u64::try_from(after.as_millis()).unwrap_or(u64::MAX).into(),
+            );
         }
         data.insert("requestId".into(), request.into());
         Value::Object(data)
@@ -179,7 +201,6 @@ impl Fault {
             Self::Timeout { .. } => "timeout",
             Self::Silence { .. } => "silence",
             Self::Forbidden(_) => "forbidden",
-            Self::Busy(_) => "busy",
             Self::Stopping => "starting",
             _ => return None,
         })
@@ -201,7 +222,7 @@ impl Fault {
                 Retry::No => "no",
             },
             Self::Timeout { .. } | Self::Silence { .. } => "unsafe",
-            Self::Busy(_) | Self::Stopping => "safe",
+            Self::Stopping => "safe",
             _ => "no",
         }
     }

@@ -116,7 +116,9 @@ impl Flight {
     }
 
     fn poll_next(&mut self, cx: &mut Task<'_>) -> Poll<Step> {
-        let Some(inner) = &mut self.0 else { return Poll::Ready(Step::Cancelled) };
+        let Some(inner) = &mut self.0 else {
+            return Poll::Ready(Step::Cancelled);
+        };
         let step = ready!(inner.poll(cx));
         if matches!(step, Step::Done(_) | Step::Cancelled) {
             self.0 = None;
@@ -184,12 +186,15 @@ impl Inner {
     }
 
     fn take(&mut self, message: Message) -> Option<Step> {
-        let State::Open(open) = &self.state else { return None };
+        let State::Open(open) = &self.state else {
+            return None;
+        };
         match message {
             Message::Response(response) => Some(self.answer(response)),
             Message::Notification(notification) => {
                 let note = self.progress.relay(&notification, open.id);
-                note.or_else(|| self.call.gateway.relay_note(&self.call, &notification)).map(Step::Note)
+                note.or_else(|| self.call.gateway.relay_note(&self.call, &notification))
+                    .map(Step::Note)
             }
             Message::Request(request) => {
                 self.call.gateway.answer_server(&open.lease, request);
@@ -199,7 +204,9 @@ impl Inner {
     }
 
     fn answer(&mut self, response: Response) -> Step {
-        let State::Open(open) = std::mem::replace(&mut self.state, State::Over) else { return Step::Cancelled };
+        let State::Open(open) = std::mem::replace(&mut self.state, State::Over) else {
+            return Step::Cancelled;
+        };
         let status = status_of(&response);
         let outcome = self.call.incoming(&open.lease, response.outcome);
         // The status that the stateless era has for a server's error, where the client is of it too.
@@ -208,13 +215,19 @@ impl Inner {
             _ => StatusCode::OK,
         };
         let text = Response::text(Some(&self.call.id), outcome);
-        self.end(Ending { status, http, error: None });
+        self.end(Ending {
+            status,
+            http,
+            error: None,
+        });
         Step::Done(Done { text, status: http })
     }
 
     /// A failure of the way to the server: tried again where that is proven harmless (LB-03).
     fn recover(&mut self, failed: &Failed) -> Option<Step> {
-        let State::Open(open) = std::mem::replace(&mut self.state, State::Over) else { return None };
+        let State::Open(open) = std::mem::replace(&mut self.state, State::Over) else {
+            return None;
+        };
         let server = self.call.target.server.clone();
         if failed.kind == FailedKind::SessionExpired && self.renewals < RENEWALS {
             self.renewals += 1;
@@ -225,7 +238,11 @@ impl Inner {
             open.lease.upstream.suspect();
             if failed.sent == Sent::No && !self.came_back {
                 self.came_back = true;
-                self.state = State::Beginning(Box::pin(begin_again(self.call.clone(), open.lease, failed.clone())));
+                self.state = State::Beginning(Box::pin(begin_again(
+                    self.call.clone(),
+                    open.lease,
+                    failed.clone(),
+                )));
                 return None;
             }
         }
@@ -237,21 +254,40 @@ impl Inner {
         let era = self.call.context.era();
         let error = fault.error(era, self.call.number);
         let status = fault.status(era);
-        self.end(Ending { status: Status::Error(error.code), http: status, error: Some(error.message.clone()) });
-        Step::Done(Done { text: Response::text(Some(&self.call.id), Err(error.render().into())), status })
+        self.end(Ending {
+            status: Status::Error(error.code),
+            http: status,
+            error: Some(error.message.clone()),
+        });
+        Step::Done(Done {
+            text: Response::text(Some(&self.call.id), Err(error.render().into())),
+            status,
+        })
     }
 
     fn cancelled(&mut self) -> Step {
         self.give_up(Reason::Client);
-        self.end(Ending { status: Status::Cancelled, http: StatusCode::OK, error: None });
+        self.end(Ending {
+            status: Status::Cancelled,
+            http: StatusCode::OK,
+            error: None,
+        });
         Step::Cancelled
     }
 
     /// Nobody wants it any more.
     fn abandon(mut self: Box<Self>) {
-        let why = if self.call.gateway.is_stopping() { Reason::Shutdown } else { Reason::Client };
+        let why = if self.call.gateway.is_stopping() {
+            Reason::Shutdown
+        } else {
+            Reason::Client
+        };
         self.give_up(why);
-        self.end(Ending { status: Status::Cancelled, http: StatusCode::OK, error: None });
+        self.end(Ending {
+            status: Status::Cancelled,
+            http: StatusCode::OK,
+            error: None,
+        });
     }
 
     fn give_up(&mut self, why: Reason) {
@@ -272,8 +308,12 @@ impl Inner {
 
     /// The one timer of a flight, armed when there is first a need to wait.
     fn poll_alarm(&mut self, cx: &mut Task<'_>) -> Poll<Option<Step>> {
-        let Some(due) = self.due() else { return Poll::Pending };
-        let alarm = self.alarm.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(due)));
+        let Some(due) = self.due() else {
+            return Poll::Pending;
+        };
+        let alarm = self
+            .alarm
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(due)));
         if alarm.deadline() != due {
             alarm.as_mut().reset(due);
         }
@@ -285,24 +325,35 @@ impl Inner {
     fn due(&self) -> Option<Instant> {
         let slow = (!self.slow_told).then(|| self.call.began + SLOW);
         let silence = self.silence.map(|silence| self.heard_at + silence);
-        [slow, silence, self.deadline, self.progress.due()].into_iter().flatten().min()
+        [slow, silence, self.deadline, self.progress.due()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn ring(&mut self, now: Instant) -> Option<Step> {
         let server = || self.call.target.server.clone();
         if self.deadline.is_some_and(|deadline| now >= deadline) {
-            let fault = Fault::Timeout { server: server(), limit: self.deadline? - self.call.began };
+            let fault = Fault::Timeout {
+                server: server(),
+                limit: self.deadline? - self.call.began,
+            };
             return Some(self.expire(&fault));
         }
         if self.silence.is_some_and(|silence| now >= self.heard_at + silence) {
-            let fault = Fault::Silence { server: server(), limit: self.silence? };
+            let fault = Fault::Silence {
+                server: server(),
+                limit: self.silence?,
+            };
             return Some(self.expire(&fault));
         }
         if !self.slow_told && now >= self.call.began + SLOW {
             self.slow_told = true;
             return Some(Step::Slow);
         }
-        self.progress.synthetic(now, self.call.target.server.as_str()).map(Step::Note)
+        self.progress
+            .synthetic(now, self.call.target.server.as_str())
+            .map(Step::Note)
     }
 
     fn expire(&mut self, fault: &Fault) -> Step {
@@ -321,7 +372,13 @@ impl Cancel {
 
 /// Leases a replica and sends the request.
 async fn begin(call: Arc<Call>) -> Result<Open, Fault> {
-    let lease = call.gateway.router().lease(Demand { server: &call.target.server }).await?;
+    let lease = call
+        .gateway
+        .router()
+        .lease(Demand {
+            server: &call.target.server,
+        })
+        .await?;
     open(call, lease).await
 }
 
@@ -361,7 +418,13 @@ async fn begin_again(call: Arc<Call>, lease: Lease, failed: Failed) -> Result<Op
     if back != Ok(true) {
         return Err(RouteError::of(call.target.server.clone(), &failed).into());
     }
-    let lease = call.gateway.router().lease(Demand { server: &call.target.server }).await?;
+    let lease = call
+        .gateway
+        .router()
+        .lease(Demand {
+            server: &call.target.server,
+        })
+        .await?;
     let sent = send(&call, &lease).await;
     let (exchange, id) = sent.map_err(|failed| RouteError::of(call.target.server.clone(), &failed))?;
     Ok(Open { lease, exchange, id })

@@ -9,7 +9,8 @@ use mcpr_bridge::Identity;
 use mcpr_config::{ServerEntry, ServerState as Configured};
 use mcpr_protocol::Era;
 use mcpr_registry::{
-    Assignments, Catalog, ItemRef, Listing, Naming, Offers, ServerName, ServerState, States, View, Warning, instructions,
+    Assignments, Catalog, ItemRef, Listing, Naming, Offers, ServerName, ServerState, States, View, Warning,
+    instructions,
 };
 use mcpr_upstream::{Phase, Pool, Reach, Status};
 use tokio::sync::watch;
@@ -64,15 +65,31 @@ impl Folder {
         self.learn(&seen, built.assignments, built.new_rows);
         self.tell(&built.warnings);
         let catalog = Arc::new(built.catalog);
-        let down: Vec<&ServerName> = seen.iter().filter(|seen| seen.is_down()).map(|seen| &seen.entry.name).collect();
+        let down: Vec<&ServerName> = seen
+            .iter()
+            .filter(|seen| seen.is_down())
+            .map(|seen| &seen.entry.name)
+            .collect();
         let listed = View::of(catalog.clone(), |item: &ItemRef<'_>| !down.contains(&item.server));
         let known = View::everything(catalog);
-        let shown: Vec<Listing> = listings.into_iter().filter(|listing| !down.contains(&&listing.server)).collect();
-        Snapshot::new(listed, known, identity(&shown, &self.naming), states(&seen), announced(&seen))
+        let shown: Vec<Listing> = listings
+            .into_iter()
+            .filter(|listing| !down.contains(&&listing.server))
+            .collect();
+        Snapshot::new(
+            listed,
+            known,
+            identity(&shown, &self.naming),
+            states(&seen),
+            announced(&seen),
+        )
     }
 
     fn see<'a>(&self, entry: &'a ServerEntry) -> Seen<'a> {
-        Seen { entry, status: self.pool.get(&entry.name).map(|upstream| upstream.status()) }
+        Seen {
+            entry,
+            status: self.pool.get(&entry.name).map(|upstream| upstream.status()),
+        }
     }
 
     /// Remembers names and listings over runs.
@@ -125,19 +142,26 @@ impl Seen<'_> {
     }
 
     fn is_stateless_http(&self) -> bool {
-        let http = matches!(&self.entry.state, Configured::Enabled(spec) if matches!(spec.reach, Reach::Http(_)));
+        let http =
+            matches!(&self.entry.state, Configured::Enabled(spec) if matches!(spec.reach, Reach::Http(_)));
         let replica = self.status.as_ref().and_then(|status| status.replica.as_ref());
         http && replica.is_some_and(|replica| replica.version.era() == Era::Stateless)
     }
 
     fn fresh_offers(&self) -> Option<(&ServerName, &Arc<Offers>)> {
-        let status = self.status.as_ref().filter(|status| matches!(status.phase, Phase::Ready))?;
+        let status = self
+            .status
+            .as_ref()
+            .filter(|status| matches!(status.phase, Phase::Ready))?;
         Some((&self.entry.name, status.offers.as_ref()?))
     }
 
     fn is_down(&self) -> bool {
         let phase = self.status.as_ref().map(|status| &status.phase);
-        matches!(phase, Some(Phase::Down { .. } | Phase::AuthRequired { .. } | Phase::Stopped))
+        matches!(
+            phase,
+            Some(Phase::Down { .. } | Phase::AuthRequired { .. } | Phase::Stopped)
+        )
     }
 
     fn state(&self) -> Option<(ServerState, Option<String>)> {
@@ -168,10 +192,16 @@ fn states(seen: &[Seen<'_>]) -> States {
 }
 
 fn announced(seen: &[Seen<'_>]) -> [u64; 3] {
-    seen.iter().filter_map(|seen| seen.status.as_ref()).fold([0; 3], |[tools, prompts, resources], status| {
-        let notices = status.notices;
-        [tools + notices.tools, prompts + notices.prompts, resources + notices.resources]
-    })
+    seen.iter()
+        .filter_map(|seen| seen.status.as_ref())
+        .fold([0; 3], |[tools, prompts, resources], status| {
+            let notices = status.notices;
+            [
+                tools + notices.tools,
+                prompts + notices.prompts,
+                resources + notices.resources,
+            ]
+        })
 }
 
 fn identity(listings: &[Listing], naming: &Naming) -> Identity {

@@ -9,7 +9,9 @@ use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
 use mcpr_config::{GatewayOptions, ServerEntry};
-use mcpr_protocol::{Era, Message, Method, Notification, RawJson, Request, Response, Rope, code, notification};
+use mcpr_protocol::{
+    Era, Message, Method, Notification, RawJson, Request, Response, Rope, code, notification,
+};
 use mcpr_registry::ServerName;
 use mcpr_router::{Lease, Router};
 use mcpr_store::Store;
@@ -133,7 +135,8 @@ impl Gateway {
     /// The time limits for calls to a server.
     pub(crate) fn limits_of(&self, server: &ServerName) -> (Option<Duration>, Option<Duration>) {
         let spec = self.pool.get(server);
-        let Timeouts { call, silence, .. } = spec.map_or(self.options.timeouts, |upstream| upstream.spec.timeouts);
+        let Timeouts { call, silence, .. } =
+            spec.map_or(self.options.timeouts, |upstream| upstream.spec.timeouts);
         (call, silence)
     }
 
@@ -183,7 +186,10 @@ impl Gateway {
             }
         };
         self.adopt(async move {
-            let answer = Message::Response(Response { id: Some(request.id), outcome });
+            let answer = Message::Response(Response {
+                id: Some(request.id),
+                outcome,
+            });
             if let Err(failed) = replica.send(answer).await {
                 tracing::debug!(server = %replica.server, reason = %failed, "could not answer the server");
             }

@@ -43,17 +43,31 @@ pub(crate) async fn recall(store: &dyn Store) -> Result<Recalled, StoreError> {
         listings: recall_listings(store).await?,
         notes: sender,
     };
-    let rows = store.assignments().await?.into_iter().filter_map(|row| row_of(&row));
-    Ok(Recalled { memory: Arc::new(memory), assignments: Assignments::from_rows(rows), notes })
+    let rows = store
+        .assignments()
+        .await?
+        .into_iter()
+        .filter_map(|row| row_of(&row));
+    Ok(Recalled {
+        memory: Arc::new(memory),
+        assignments: Assignments::from_rows(rows),
+        notes,
+    })
 }
 
 async fn recall_verdicts(store: &dyn Store) -> Result<HashMap<String, Verdict>, StoreError> {
     let stored = store.verdicts().await?.into_iter();
-    Ok(stored.filter_map(|stored| Some((stored.key, Verdict::parse(&stored.body)?))).collect())
+    Ok(stored
+        .filter_map(|stored| Some((stored.key, Verdict::parse(&stored.body)?)))
+        .collect())
 }
 
 async fn recall_listings(store: &dyn Store) -> Result<HashMap<ServerName, Arc<Offers>>, StoreError> {
-    let stored = store.listings().await?.into_iter().filter(|listing| listing.format == LISTING_FORMAT);
+    let stored = store
+        .listings()
+        .await?
+        .into_iter()
+        .filter(|listing| listing.format == LISTING_FORMAT);
     let read = |listing: SavedListing| {
         let offers = Offers::from_blob(listing.body.into()).ok()?;
         Some((listing.server.parse().ok()?, Arc::new(offers)))
@@ -126,10 +140,20 @@ async fn write(store: &dyn Store, note: Note) {
     let written = match note {
         Note::Verdict(key, verdict) => {
             let body = verdict.map_or("", Verdict::as_str).to_owned();
-            store.put_verdict(mcpr_store::Verdict { key, body, at: Timestamp::now() }).await
+            store
+                .put_verdict(mcpr_store::Verdict {
+                    key,
+                    body,
+                    at: Timestamp::now(),
+                })
+                .await
         }
         Note::Listing(server, offers) => store.put_listing(listing(&server, &offers)).await,
-        Note::Assignments(rows) => store.put_assignments(rows.into_iter().map(stored_row).collect()).await,
+        Note::Assignments(rows) => {
+            store
+                .put_assignments(rows.into_iter().map(stored_row).collect())
+                .await
+        }
     };
     if let Err(error) = written {
         tracing::warn!(reason = %error, "what was learnt of a server could not be stored");

@@ -47,7 +47,12 @@ impl SessionNotices {
         // What changed while no stream was open is told first.
         snapshots.mark_changed();
         let open = session.open_stream();
-        Self { session, snapshots, open, ready: Vec::new() }
+        Self {
+            session,
+            snapshots,
+            open,
+            ready: Vec::new(),
+        }
     }
 
     /// The next notification; `None` at the end of the stream.
@@ -63,7 +68,10 @@ impl SessionNotices {
             }
             let now = self.snapshots.borrow_and_update().stamps;
             let before = self.session.tell(now);
-            self.ready = now.changed_since(&before).map(|kind| Notification::text(kind.changed(), Rope::new())).collect();
+            self.ready = now
+                .changed_since(&before)
+                .map(|kind| Notification::text(kind.changed(), Rope::new()))
+                .collect();
         }
     }
 }
@@ -83,7 +91,16 @@ impl Listen {
         let told = snapshots.borrow_and_update().stamps;
         let ready = vec![acknowledgement(&id, wanted)];
         let stop = gateway.stop.clone();
-        Self { id, wanted, told, snapshots, cancel: CancellationToken::new(), stop, ready, over: false }
+        Self {
+            id,
+            wanted,
+            told,
+            snapshots,
+            cancel: CancellationToken::new(),
+            stop,
+            ready,
+            over: false,
+        }
     }
 
     /// Ends it when the client says so on a pipe; over HTTP the client closes the stream.
@@ -116,7 +133,9 @@ impl Listen {
         let now = self.snapshots.borrow_and_update().stamps;
         let before = std::mem::replace(&mut self.told, now);
         let heard = now.changed_since(&before).filter(|kind| self.wanted.has(*kind));
-        self.ready = heard.map(|kind| tagged(kind.changed(), &self.id, &RawJson::from_static("{}"))).collect();
+        self.ready = heard
+            .map(|kind| tagged(kind.changed(), &self.id, &RawJson::from_static("{}")))
+            .collect();
     }
 
     /// The graceful end: the request is answered (2026-07-28, subscriptions).
@@ -129,7 +148,11 @@ impl Listen {
 
 impl Wanted {
     fn read(filter: Option<&Object>) -> Self {
-        let flag = |name| filter.and_then(|filter| filter.get(name)).is_some_and(|value| value.as_str() == "true");
+        let flag = |name| {
+            filter
+                .and_then(|filter| filter.get(name))
+                .is_some_and(|value| value.as_str() == "true")
+        };
         Self {
             tools: flag("toolsListChanged"),
             prompts: flag("promptsListChanged"),
@@ -153,7 +176,11 @@ impl Wanted {
             ("resourcesListChanged", self.resources),
         ];
         let accepted = all.into_iter().filter(|(_, wanted)| *wanted);
-        Value::Object(accepted.map(|(name, _)| (name.to_owned(), Value::Bool(true))).collect())
+        Value::Object(
+            accepted
+                .map(|(name, _)| (name.to_owned(), Value::Bool(true)))
+                .collect(),
+        )
     }
 }
 

@@ -39,6 +39,11 @@ impl Operator {
 
 fn forbidden(read_only: bool) -> Failure {
     let scope = if read_only { "read" } else { "admin" };
-    let failure = Failure::new(ErrorCode::Permission, format!("this token lacks the scope `{scope}`"));
-    failure.hint(format!("make one that has it: mcpr-ctl tokens create --name NAME --scope {scope}"))
+    let failure = Failure::new(
+        ErrorCode::Permission,
+        format!("this token lacks the scope `{scope}`"),
+    );
+    failure.hint(format!(
+        "make one that has it: mcpr-ctl tokens create --name NAME --scope {scope}"
+    ))
 }

@@ -32,7 +32,12 @@ struct Notice<'a> {
 
 impl Progress {
     pub(crate) fn new(token: Option<RawJson>, began: Instant) -> Self {
-        Self { token, began, last: None, pulses: Some(0) }
+        Self {
+            token,
+            began,
+            last: None,
+            pulses: Some(0),
+        }
     }
 
     /// The server's notice under the client's token, if it is one about this request and rises.
@@ -51,7 +56,9 @@ impl Progress {
             return None;
         }
         self.last = Some(value);
-        let params = Edit::new(&params).set(key::PROGRESS_TOKEN, token.clone()).finish();
+        let params = Edit::new(&params)
+            .set(key::PROGRESS_TOKEN, token.clone())
+            .finish();
         Some(Notification::text(notification::PROGRESS, params))
     }
 
@@ -72,8 +79,15 @@ impl Progress {
         self.last = Some(value);
         let waited = (now - self.began).as_secs();
         let text = format!("waiting for {server}, {waited} s");
-        let notice = Notice { progress_token: self.token.as_ref()?, progress: value, message: text };
-        Some(Notification::text(notification::PROGRESS, RawJson::render(&notice).into()))
+        let notice = Notice {
+            progress_token: self.token.as_ref()?,
+            progress: value,
+            message: text,
+        };
+        Some(Notification::text(
+            notification::PROGRESS,
+            RawJson::render(&notice).into(),
+        ))
     }
 }
 
@@ -111,7 +125,10 @@ mod tests {
 
         tokio::time::advance(PULSE).await;
         let spoken = text(progress.synthetic(Instant::now(), "git")).unwrap();
-        assert!(spoken.contains("waiting for git, 30 s") && spoken.contains("\"progressToken\":7"), "{spoken}");
+        assert!(
+            spoken.contains("waiting for git, 30 s") && spoken.contains("\"progressToken\":7"),
+            "{spoken}"
+        );
         assert!(progress.synthetic(Instant::now(), "git").is_none());
 
         assert!(progress.relay(&notice(1, "1"), 1).is_some());

@@ -55,7 +55,11 @@ impl Subject<'_> {
             status: ending.status,
             principal: Some(context.principal.key()),
             client: context.client.name.as_deref(),
-            http: context.path.map(|path| HttpFacts { method: "POST", path, status: ending.http.as_u16() }),
+            http: context.path.map(|path| HttpFacts {
+                method: "POST",
+                path,
+                status: ending.http.as_u16(),
+            }),
             error: ending.error.as_deref(),
         });
     }
@@ -64,7 +68,8 @@ impl Subject<'_> {
 /// Whether a result says of itself that the tool failed.
 pub(crate) fn is_tool_error(result: &RawJson) -> bool {
     memmem::find(result.as_bytes(), b"\"isError\"").is_some()
-        && Object::read(result).is_ok_and(|object| object.get("isError").is_some_and(|flag| flag.as_str() == "true"))
+        && Object::read(result)
+            .is_ok_and(|object| object.get("isError").is_some_and(|flag| flag.as_str() == "true"))
 }
 
 /// The code of an error object.

@@ -101,7 +101,8 @@ impl Session {
 
     /// Notes a use.
     pub(crate) fn touch(&self) {
-        self.last_used.store(millis(self.born.elapsed()), Ordering::Relaxed);
+        self.last_used
+            .store(millis(self.born.elapsed()), Ordering::Relaxed);
     }
 
     /// Ends it: its stream closes and its requests are cancelled.
@@ -112,9 +113,17 @@ impl Session {
 
     fn idle_for(&self) -> Duration {
         let busy = !self.flights.is_empty()
-            || self.stream.lock().as_ref().is_some_and(|stream| !stream.is_cancelled());
+            || self
+                .stream
+                .lock()
+                .as_ref()
+                .is_some_and(|stream| !stream.is_cancelled());
         let last = Duration::from_millis(self.last_used.load(Ordering::Relaxed));
-        if busy { Duration::ZERO } else { self.born.elapsed().saturating_sub(last) }
+        if busy {
+            Duration::ZERO
+        } else {
+            self.born.elapsed().saturating_sub(last)
+        }
     }
 }
 
@@ -156,26 +165,41 @@ impl Flights {
 
 impl Sessions {
     pub(crate) fn new(limits: SessionLimits) -> Self {
-        Self { all: RwLock::default(), limits }
+        Self {
+            all: RwLock::default(),
+            limits,
+        }
     }
 
     /// Adds a session, making room if there is none.
     pub(crate) fn add(&self, session: Arc<Session>) {
         let evicted = {
             let mut all = self.all.write();
-            let evicted = if all.len() >= self.limits.max { take_idlest(&mut all) } else { None };
+            let evicted = if all.len() >= self.limits.max {
+                take_idlest(&mut all)
+            } else {
+                None
+            };
             all.insert(session.id.clone(), session);
             evicted
         };
         if let Some(session) = evicted {
-            tracing::warn!(limit = self.limits.max, "too many sessions; the one idle longest was ended");
+            tracing::warn!(
+                limit = self.limits.max,
+                "too many sessions; the one idle longest was ended"
+            );
             session.end();
         }
     }
 
     /// The session of that name, if it is this principal's.
     pub(crate) fn find(&self, id: &str, principal: &Principal) -> Option<Arc<Session>> {
-        let found = self.all.read().get(id).filter(|session| session.principal == *principal).cloned();
+        let found = self
+            .all
+            .read()
+            .get(id)
+            .filter(|session| session.principal == *principal)
+            .cloned();
         found.inspect(|session| session.touch())
     }
 
@@ -195,7 +219,9 @@ impl Sessions {
         let over = |session: &Session| session.idle_for() >= self.limits.idle || !keep(&session.principal);
         let ended: Vec<_> = {
             let mut all = self.all.write();
-            all.extract_if(|_, session| over(session)).map(|(_, session)| session).collect()
+            all.extract_if(|_, session| over(session))
+                .map(|(_, session)| session)
+                .collect()
         };
         ended.iter().for_each(|session| session.end());
     }
@@ -216,7 +242,11 @@ fn take_idlest(all: &mut HashMap<Box<str>, Arc<Session>>) -> Option<Arc<Session>
 fn fresh_id() -> Box<str> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).expect("the system has randomness");
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()
+    bytes
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<String>()
+        .into()
 }
 
 fn millis(duration: Duration) -> u64 {
@@ -236,7 +266,10 @@ mod tests {
     }
 
     fn sessions(max: usize) -> Sessions {
-        Sessions::new(SessionLimits { max, idle: Duration::from_secs(60) })
+        Sessions::new(SessionLimits {
+            max,
+            idle: Duration::from_secs(60),
+        })
     }
 
     #[tokio::test(start_paused = true)]

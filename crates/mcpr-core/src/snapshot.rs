@@ -42,9 +42,23 @@ pub(crate) struct Stamp {
 
 impl Snapshot {
     /// `announced` counts the servers' own notices: tools, prompts, resources.
-    pub(crate) fn new(listed: View, known: View, identity: Identity, states: States, announced: [u64; 3]) -> Self {
+    pub(crate) fn new(
+        listed: View,
+        known: View,
+        identity: Identity,
+        states: States,
+        announced: [u64; 3],
+    ) -> Self {
         let stamps = Stamps::of(&listed, announced);
-        Self { listed, known, identity, states, stamps, lists: Default::default(), discovery: OnceLock::new() }
+        Self {
+            listed,
+            known,
+            identity,
+            states,
+            stamps,
+            lists: Default::default(),
+            discovery: OnceLock::new(),
+        }
     }
 
     /// The result of a list request, rendered once.
@@ -55,7 +69,9 @@ impl Snapshot {
 
     /// The result of `server/discover`, rendered once.
     pub(crate) fn discovery(&self) -> Bytes {
-        self.discovery.get_or_init(|| discover_result(&self.identity).into_bytes()).clone()
+        self.discovery
+            .get_or_init(|| discover_result(&self.identity).into_bytes())
+            .clone()
     }
 
     fn render(&self, kind: Kind, era: Era) -> Bytes {
@@ -78,7 +94,10 @@ impl Snapshot {
 
     /// A list that is about to grow is stale at once.
     fn fresh_for(&self) -> u32 {
-        let settled = self.states.iter().all(|(_, state, _)| !matches!(state, ServerState::Starting | ServerState::Stale));
+        let settled = self
+            .states
+            .iter()
+            .all(|(_, state, _)| !matches!(state, ServerState::Starting | ServerState::Stale));
         if settled { FRESH_FOR_MS } else { 0 }
     }
 }
@@ -87,17 +106,29 @@ impl Stamps {
     fn of(listed: &View, announced: [u64; 3]) -> Self {
         let content = |kinds: &[Kind]| {
             let mut hash = DefaultHasher::new();
-            kinds.iter().for_each(|kind| hash.write(&listed.list(*kind, Era::Session)));
+            kinds
+                .iter()
+                .for_each(|kind| hash.write(&listed.list(*kind, Era::Session)));
             hash.finish()
         };
-        let contents =
-            [content(&[Kind::Tools]), content(&[Kind::Prompts]), content(&[Kind::Resources, Kind::Templates])];
-        Self(std::array::from_fn(|index| Stamp { content: contents[index], announced: announced[index] }))
+        let contents = [
+            content(&[Kind::Tools]),
+            content(&[Kind::Prompts]),
+            content(&[Kind::Resources, Kind::Templates]),
+        ];
+        Self(std::array::from_fn(|index| Stamp {
+            content: contents[index],
+            announced: announced[index],
+        }))
     }
 
     /// The kinds of lists that differ; resources stand for templates too.
     pub(crate) fn changed_since(&self, before: &Stamps) -> impl Iterator<Item = Kind> {
         let differs = std::array::from_fn::<bool, 3, _>(|index| self.0[index] != before.0[index]);
-        [Kind::Tools, Kind::Prompts, Kind::Resources].into_iter().zip(differs).filter(|(_, differs)| *differs).map(|(kind, _)| kind)
+        [Kind::Tools, Kind::Prompts, Kind::Resources]
+            .into_iter()
+            .zip(differs)
+            .filter(|(_, differs)| *differs)
+            .map(|(kind, _)| kind)
     }
 }

@@ -67,12 +67,18 @@ impl Builder {
 
     /// Keeps state here; by default nothing outlives the gateway.
     pub fn store(self, store: Arc<dyn Store>) -> Self {
-        Self { store: Some(store), ..self }
+        Self {
+            store: Some(store),
+            ..self
+        }
     }
 
     /// Reaches servers in another way than as child processes and over HTTP.
     pub fn dial(self, dial: Arc<dyn Dial>) -> Self {
-        Self { dial: Some(dial), ..self }
+        Self {
+            dial: Some(dial),
+            ..self
+        }
     }
 
     /// Records every request here.
@@ -113,9 +119,15 @@ impl Builder {
             self.secrets.add(secret.reveal());
         }
         let store = self.store.unwrap_or_else(|| Arc::new(MemoryStore::new()));
-        let Recalled { memory, assignments, notes } = recall(&*store).await?;
+        let Recalled {
+            memory,
+            assignments,
+            notes,
+        } = recall(&*store).await?;
         let doorkeeper = Doorkeeper::new(&*store).await?;
-        let dial = self.dial.unwrap_or_else(|| Arc::new(mcpr_upstream::Dialer::default()));
+        let dial = self
+            .dial
+            .unwrap_or_else(|| Arc::new(mcpr_upstream::Dialer::default()));
         let pool = Arc::new(Pool::new(dial, memory.clone(), pool_options(&self.config)));
         pool.apply(enabled(&self.config.servers));
         let mut folder = Folder {
@@ -135,9 +147,22 @@ impl Builder {
         tasks.spawn(doorkeeper.clone().follow(store.clone(), stop.clone()));
         let limits = &self.config.gateway.limits;
         let gateway = Arc::new(Gateway {
-            sessions: Sessions::new(SessionLimits { max: limits.sessions, idle: limits.session_idle }),
-            order: self.config.servers.iter().map(|entry| entry.name.clone()).collect(),
-            servers: self.config.servers.into_iter().map(|entry| (entry.name.clone(), entry)).collect(),
+            sessions: Sessions::new(SessionLimits {
+                max: limits.sessions,
+                idle: limits.session_idle,
+            }),
+            order: self
+                .config
+                .servers
+                .iter()
+                .map(|entry| entry.name.clone())
+                .collect(),
+            servers: self
+                .config
+                .servers
+                .into_iter()
+                .map(|entry| (entry.name.clone(), entry))
+                .collect(),
             options: self.config.gateway,
             facts: self.facts,
             started_at: SystemTime::now(),
@@ -156,7 +181,9 @@ impl Builder {
             finished: AtomicU64::new(0),
             failed: AtomicU64::new(0),
         });
-        gateway.tasks.spawn(sweep(Arc::downgrade(&gateway), gateway.stop.clone()));
+        gateway
+            .tasks
+            .spawn(sweep(Arc::downgrade(&gateway), gateway.stop.clone()));
         Ok(gateway)
     }
 }
@@ -171,10 +198,15 @@ impl Gateway {
                 ServerState::Disabled => continue,
                 ServerState::Enabled(_) => {}
             }
-            let Some(upstream) = self.pool.get(name) else { continue };
+            let Some(upstream) = self.pool.get(name) else {
+                continue;
+            };
             let status = upstream.settled().await;
             if !matches!(status.phase, Phase::Ready | Phase::Idle) {
-                return unready(name.to_string(), status.reason().unwrap_or("it was stopped").to_owned());
+                return unready(
+                    name.to_string(),
+                    status.reason().unwrap_or("it was stopped").to_owned(),
+                );
             }
         }
         Ok(())
@@ -188,7 +220,11 @@ fn own_info() -> RawJson {
 fn pool_options(config: &Config) -> PoolOptions {
     let startup = &config.gateway.startup;
     PoolOptions {
-        starts_at_once: if startup.order == StartOrder::Sequential { 1 } else { STARTS_AT_ONCE },
+        starts_at_once: if startup.order == StartOrder::Sequential {
+            1
+        } else {
+            STARTS_AT_ONCE
+        },
         eager: startup.when == StartWhen::Launch,
     }
 }
@@ -203,7 +239,12 @@ fn enabled(servers: &[ServerEntry]) -> Vec<(mcpr_registry::ServerName, mcpr_upst
 
 /// Ends sessions that nobody uses, and those whose token is no longer good (SEC-02).
 async fn sweep(gateway: std::sync::Weak<Gateway>, stop: CancellationToken) {
-    let Some(mut tokens) = gateway.upgrade().map(|gateway| gateway.doorkeeper.tokens().changes()) else { return };
+    let Some(mut tokens) = gateway
+        .upgrade()
+        .map(|gateway| gateway.doorkeeper.tokens().changes())
+    else {
+        return;
+    };
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
@@ -212,6 +253,8 @@ async fn sweep(gateway: std::sync::Weak<Gateway>, stop: CancellationToken) {
         }
         let Some(gateway) = gateway.upgrade() else { return };
         let now = mcpr_auth::Timestamp::now();
-        gateway.sessions.sweep(|principal| gateway.doorkeeper.tokens().recheck(principal, now).is_ok());
+        gateway
+            .sessions
+            .sweep(|principal| gateway.doorkeeper.tokens().recheck(principal, now).is_ok());
     }
 }

@@ -42,12 +42,23 @@ pub(crate) fn context(principal: Principal, envelope: &Envelope) -> Result<Conte
 
 /// Checks the headers in the order of the specification: the version, whether the method exists,
 /// then what else is repeated.
-pub(crate) fn check(headers: &HeaderMap, request: &Request, envelope: &Envelope, snapshot: &Snapshot) -> Result<(), Fault> {
+pub(crate) fn check(
+    headers: &HeaderMap,
+    request: &Request,
+    envelope: &Envelope,
+    snapshot: &Snapshot,
+) -> Result<(), Fault> {
     let version = single(headers, VERSION)?;
     if version != Some(envelope.version.as_str()) {
-        return Err(disagrees(VERSION, "params._meta[\"io.modelcontextprotocol/protocolVersion\"]"));
+        return Err(disagrees(
+            VERSION,
+            "params._meta[\"io.modelcontextprotocol/protocolVersion\"]",
+        ));
     }
-    let known = envelope.version.parse::<Version>().is_ok_and(|version| version.era() == Era::Stateless);
+    let known = envelope
+        .version
+        .parse::<Version>()
+        .is_ok_and(|version| version.era() == Era::Stateless);
     if !known {
         return Err(Fault::UnsupportedVersion(envelope.version.clone()));
     }
@@ -57,7 +68,10 @@ pub(crate) fn check(headers: &HeaderMap, request: &Request, envelope: &Envelope,
     if single(headers, METHOD)? != Some(request.method.as_str()) {
         return Err(disagrees(METHOD, "method"));
     }
-    let params = request.params.as_ref().and_then(|params| Object::read(params).ok());
+    let params = request
+        .params
+        .as_ref()
+        .and_then(|params| Object::read(params).ok());
     check_name(headers, &request.method, params.as_ref())?;
     match params {
         Some(params) if request.method == Method::ToolsCall => check_arguments(headers, &params, snapshot),
@@ -83,7 +97,9 @@ fn exists(method: &Method) -> bool {
 }
 
 fn check_name(headers: &HeaderMap, method: &Method, params: Option<&Object>) -> Result<(), Fault> {
-    let Some(member) = method.named_by() else { return Ok(()) };
+    let Some(member) = method.named_by() else {
+        return Ok(());
+    };
     let value = single(headers, NAME)?.ok_or_else(|| disagrees(NAME, member))?;
     let value = decode_value(value).map_err(|error| Fault::HeaderMismatch(format!("`{NAME}`: {error}")))?;
     // A body without the name is told so by the method itself.
@@ -96,9 +112,15 @@ fn check_name(headers: &HeaderMap, method: &Method, params: Option<&Object>) -> 
 /// Arguments that the tool's schema wants repeated in headers.
 fn check_arguments(headers: &HeaderMap, params: &Object, snapshot: &Snapshot) -> Result<(), Fault> {
     let name = params.text("name").unwrap_or_default();
-    let Some(tool) = snapshot.known.tool(&name) else { return Ok(()) };
-    let arguments = params.get("arguments").unwrap_or_else(|| RawJson::from_static("{}"));
-    tool.param_headers.iter().try_for_each(|param| check_argument(headers, param, &arguments))
+    let Some(tool) = snapshot.known.tool(&name) else {
+        return Ok(());
+    };
+    let arguments = params
+        .get("arguments")
+        .unwrap_or_else(|| RawJson::from_static("{}"));
+    tool.param_headers
+        .iter()
+        .try_for_each(|param| check_argument(headers, param, &arguments))
 }
 
 fn check_argument(headers: &HeaderMap, param: &ParamHeader, arguments: &RawJson) -> Result<(), Fault> {
@@ -110,7 +132,11 @@ fn check_argument(headers: &HeaderMap, param: &ParamHeader, arguments: &RawJson)
         (Some(sent), Some(expected)) => same_value(sent, expected, param.kind)?,
         _ => false,
     };
-    if same { Ok(()) } else { Err(disagrees(&field, &format!("arguments.{}", param.path.join(".")))) }
+    if same {
+        Ok(())
+    } else {
+        Err(disagrees(&field, &format!("arguments.{}", param.path.join("."))))
+    }
 }
 
 /// Integers are compared as numbers (`42.0` is `42`), everything else as text.
@@ -127,14 +153,22 @@ fn same_value(sent: &str, expected: &str, kind: ParamKind) -> Result<bool, Fault
 /// The one value of a header; two are two different readings.
 fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Fault> {
     let mut values = headers.get_all(name).iter();
-    let Some(value) = values.next() else { return Ok(None) };
+    let Some(value) = values.next() else {
+        return Ok(None);
+    };
     if values.next().is_some() {
-        return Err(Fault::HeaderMismatch(format!("the header `{name}` is there twice")));
+        return Err(Fault::HeaderMismatch(format!(
+            "the header `{name}` is there twice"
+        )));
     }
-    let text = value.to_str().map_err(|_| Fault::HeaderMismatch(format!("the header `{name}` is not visible ASCII")))?;
+    let text = value
+        .to_str()
+        .map_err(|_| Fault::HeaderMismatch(format!("the header `{name}` is not visible ASCII")))?;
     Ok(Some(text.trim_matches([' ', '\t'])))
 }
 
 fn disagrees(header: &str, member: &str) -> Fault {
-    Fault::HeaderMismatch(format!("the header `{header}` is missing or differs from `{member}` in the body"))
+    Fault::HeaderMismatch(format!(
+        "the header `{header}` is missing or differs from `{member}` in the body"
+    ))
 }

@@ -125,7 +125,9 @@ impl Message {
     /// The text of this message.
     pub fn to_rope(&self) -> Rope {
         match self {
-            Self::Request(request) => Request::text(&request.id, request.method.as_str(), request.params_rope()),
+            Self::Request(request) => {
+                Request::text(&request.id, request.method.as_str(), request.params_rope())
+            }
             Self::Notification(notification) => notification.to_rope(),
             Self::Response(response) => response.to_rope(),
         }

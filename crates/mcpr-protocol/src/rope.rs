@@ -3,9 +3,11 @@
 use std::io::IoSlice;
 
 use bytes::{Buf, Bytes, BytesMut};
-use smallvec::SmallVec;
 
 use crate::RawJson;
+
+/// Room for this many pieces is made at once: a message with a few changes has no more.
+const PARTS: usize = 8;
 
 /// A sequence of byte slices that reads as one text.
 ///
@@ -13,7 +15,7 @@ use crate::RawJson;
 /// in, and the whole is written vectored. As a [`Buf`] it can be a body of hyper.
 #[derive(Clone, Debug, Default)]
 pub struct Rope {
-    parts: SmallVec<[Bytes; 8]>,
+    parts: Vec<Bytes>,
     first: usize,
     len: usize,
 }
@@ -29,6 +31,9 @@ impl Rope {
         let part = part.into();
         if !part.is_empty() {
             self.len += part.len();
+            if self.parts.capacity() == 0 {
+                self.parts.reserve(PARTS);
+            }
             self.parts.push(part);
         }
     }
@@ -133,9 +138,11 @@ impl Buf for Rope {
 
 impl From<Bytes> for Rope {
     fn from(part: Bytes) -> Self {
-        let mut rope = Rope::new();
-        rope.push(part);
-        rope
+        Self {
+            len: part.len(),
+            first: 0,
+            parts: vec![part],
+        }
     }
 }
 

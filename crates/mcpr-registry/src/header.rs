@@ -100,7 +100,7 @@ impl ParamKind {
 /// # Errors
 ///
 /// When one of them is not valid, which makes the tool as a whole invalid over HTTP.
-pub(crate) fn param_headers(schema: &RawJson) -> Result<Vec<ParamHeader>, HeaderFault> {
+pub fn param_headers(schema: &RawJson) -> Result<Vec<ParamHeader>, HeaderFault> {
     // Nearly all schemas have none: the search spares them the walk.
     if memchr::memmem::find(schema.as_bytes(), ANNOTATION.as_bytes()).is_none() {
         return Ok(Vec::new());

@@ -52,7 +52,7 @@ mod warning;
 pub use assign::{Assignments, Row};
 pub use blob::BlobError;
 pub use catalog::{Built, Catalog};
-pub use header::{HeaderFault, ParamHeader, ParamKind};
+pub use header::{HeaderFault, ParamHeader, ParamKind, param_headers};
 pub use instructions::instructions;
 pub use item::{Item, ItemRef, Origin, Tool};
 pub use kind::{Kind, UnknownKind};

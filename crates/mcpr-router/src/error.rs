@@ -74,12 +74,20 @@ pub enum RouteErrorKind {
 impl RouteError {
     /// An error without more to say.
     pub fn new(server: ServerName, kind: RouteErrorKind) -> Self {
-        Self { server, kind, reason: None, retry_after: None }
+        Self {
+            server,
+            kind,
+            reason: None,
+            retry_after: None,
+        }
     }
 
     /// The same with a reason.
     pub fn because(self, reason: impl Into<String>) -> Self {
-        Self { reason: Some(reason.into()), ..self }
+        Self {
+            reason: Some(reason.into()),
+            ..self
+        }
     }
 
     /// What a failure of the transport means for the request.
@@ -87,9 +95,10 @@ impl RouteError {
         let kind = match (failed.sent, failed.kind) {
             (_, FailedKind::Unauthorized(_)) => RouteErrorKind::AuthRequired,
             (_, FailedKind::TimedOut) => RouteErrorKind::TimedOut,
-            (_, FailedKind::Malformed | FailedKind::TooLarge | FailedKind::Status(_) | FailedKind::Redirected) => {
-                RouteErrorKind::Malformed
-            }
+            (
+                _,
+                FailedKind::Malformed | FailedKind::TooLarge | FailedKind::Status(_) | FailedKind::Redirected,
+            ) => RouteErrorKind::Malformed,
             (Sent::No, _) => RouteErrorKind::Down,
             (Sent::Maybe, _) => RouteErrorKind::OutcomeUnknown,
         };
@@ -100,7 +109,9 @@ impl RouteError {
     pub fn retry(&self) -> Retry {
         match self.kind {
             RouteErrorKind::Down | RouteErrorKind::Starting | RouteErrorKind::Busy => Retry::Safe,
-            RouteErrorKind::OutcomeUnknown | RouteErrorKind::TimedOut | RouteErrorKind::Malformed => Retry::Unsafe,
+            RouteErrorKind::OutcomeUnknown | RouteErrorKind::TimedOut | RouteErrorKind::Malformed => {
+                Retry::Unsafe
+            }
             RouteErrorKind::Removed | RouteErrorKind::AuthRequired => Retry::No,
         }
     }

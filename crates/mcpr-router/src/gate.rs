@@ -27,7 +27,11 @@ pub(crate) enum Shut {
 impl Gate {
     pub(crate) fn new(places: usize, queue: Queue) -> Self {
         let places = Arc::new(Semaphore::new(places.clamp(1, Semaphore::MAX_PERMITS)));
-        Self { places, waiting: AtomicUsize::new(0), queue }
+        Self {
+            places,
+            waiting: AtomicUsize::new(0),
+            queue,
+        }
     }
 
     /// Takes a place, waiting in line for one that becomes free.
@@ -35,9 +39,14 @@ impl Gate {
         if let Ok(place) = self.places.clone().try_acquire_owned() {
             return Ok(place);
         }
-        let Some(_waiting) = Waiting::begin(&self.waiting, self.queue.max) else { return Err(Shut::Full) };
+        let Some(_waiting) = Waiting::begin(&self.waiting, self.queue.max) else {
+            return Err(Shut::Full);
+        };
         let place = timeout(self.queue.wait, self.places.clone().acquire_owned()).await;
-        place.ok().and_then(Result::ok).ok_or(Shut::Waited(self.queue.wait))
+        place
+            .ok()
+            .and_then(Result::ok)
+            .ok_or(Shut::Waited(self.queue.wait))
     }
 }
 
@@ -63,7 +72,13 @@ mod tests {
     use super::*;
 
     fn gate(places: usize, max: usize) -> Gate {
-        Gate::new(places, Queue { max, wait: Duration::from_secs(30) })
+        Gate::new(
+            places,
+            Queue {
+                max,
+                wait: Duration::from_secs(30),
+            },
+        )
     }
 
     #[tokio::test(start_paused = true)]
@@ -71,7 +86,10 @@ mod tests {
         let gate = gate(1, 1);
         let _busy = gate.enter().await.unwrap();
 
-        assert_eq!(gate.enter().await.unwrap_err(), Shut::Waited(Duration::from_secs(30)));
+        assert_eq!(
+            gate.enter().await.unwrap_err(),
+            Shut::Waited(Duration::from_secs(30))
+        );
     }
 
     #[tokio::test(start_paused = true)]

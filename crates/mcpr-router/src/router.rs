@@ -39,7 +39,10 @@ pub struct Router {
 impl Router {
     /// A router over a pool.
     pub fn new(pool: Arc<Pool>) -> Self {
-        Self { pool, gates: RwLock::default() }
+        Self {
+            pool,
+            gates: RwLock::default(),
+        }
     }
 
     /// Takes the right to make one call.
@@ -59,13 +62,23 @@ impl Router {
         };
         let place = gate.enter().await.map_err(|shut| busy(demand.server, shut))?;
         let session = replica.session();
-        Ok(Lease { _in_flight: replica.enter(), replica, upstream, session, _place: place })
+        Ok(Lease {
+            _in_flight: replica.enter(),
+            replica,
+            upstream,
+            session,
+            _place: place,
+        })
     }
 
     /// A server without a replica: one that sleeps is woken, any other is an error.
     async fn wake(upstream: &Upstream) -> Result<Arc<Replica>, RouteError> {
         let status = upstream.status();
-        let status = if matches!(status.phase, Phase::Idle) { upstream.wake().await } else { status };
+        let status = if matches!(status.phase, Phase::Idle) {
+            upstream.wake().await
+        } else {
+            status
+        };
         match &status.replica {
             Some(replica) => Ok(replica.clone()),
             None => {
@@ -85,7 +98,9 @@ impl Router {
             return Ok((upstream, gate.clone()));
         }
         let gate = Arc::new(Gate::new(upstream.spec.max_concurrency, upstream.spec.queue));
-        self.gates.write().insert(name.clone(), (upstream.clone(), gate.clone()));
+        self.gates
+            .write()
+            .insert(name.clone(), (upstream.clone(), gate.clone()));
         Ok((upstream, gate))
     }
 }
@@ -97,10 +112,13 @@ fn unavailable(upstream: &Upstream, status: &Status) -> RouteError {
         Phase::Ready | Phase::Down { .. } => RouteErrorKind::Down,
         Phase::Stopped => RouteErrorKind::Removed,
     };
-    let retry_after = status.retry_in().or_else(|| {
-        matches!(kind, RouteErrorKind::Starting).then_some(upstream.spec.restart.min)
-    });
-    let error = RouteError { retry_after, ..RouteError::new(upstream.name.clone(), kind) };
+    let retry_after = status
+        .retry_in()
+        .or_else(|| matches!(kind, RouteErrorKind::Starting).then_some(upstream.spec.restart.min));
+    let error = RouteError {
+        retry_after,
+        ..RouteError::new(upstream.name.clone(), kind)
+    };
     match status.reason() {
         Some(reason) => error.because(reason),
         None => error,
@@ -110,7 +128,9 @@ fn unavailable(upstream: &Upstream, status: &Status) -> RouteError {
 fn busy(server: &ServerName, shut: Shut) -> RouteError {
     let reason = match shut {
         Shut::Full => "as many calls wait for it as may wait (`mcpr.queue.max`)".to_owned(),
-        Shut::Waited(wait) => format!("no place became free within {wait:?} (`mcpr.queue.wait`, `mcpr.maxConcurrency`)"),
+        Shut::Waited(wait) => {
+            format!("no place became free within {wait:?} (`mcpr.queue.wait`, `mcpr.maxConcurrency`)")
+        }
     };
     RouteError::new(server.clone(), RouteErrorKind::Busy).because(reason)
 }

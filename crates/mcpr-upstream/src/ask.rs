@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpr_protocol::{
-    Edit, Envelope, Era, ErrorObject, Message, Method, Notification, Object, RawJson, Request, Response, Rope, Version,
-    code,
+    Edit, Envelope, Era, ErrorObject, Message, Method, Notification, Object, RawJson, Request, Response,
+    Rope, Version, code,
 };
 use mcpr_transport::{Event, Failed, FailedKind, Outgoing, Transport};
 use tokio::sync::mpsc;
@@ -29,12 +29,25 @@ pub(crate) async fn ask(
     let name = method.as_str().to_owned();
     let answer = timeout(limit, ask_without_limit(transport, method, params)).await;
     answer.unwrap_or_else(|_| {
-        Err(Failed::maybe_sent(FailedKind::TimedOut, format!("no answer to `{name}` within {limit:?}")))
+        Err(Failed::maybe_sent(
+            FailedKind::TimedOut,
+            format!("no answer to `{name}` within {limit:?}"),
+        ))
     })
 }
 
-async fn ask_without_limit(transport: &dyn Transport, method: Method, params: Rope) -> Result<Answer, Failed> {
-    let request = Outgoing { id: transport.next_id(), method, params, name: None, headers: Vec::new() };
+async fn ask_without_limit(
+    transport: &dyn Transport,
+    method: Method,
+    params: Rope,
+) -> Result<Answer, Failed> {
+    let request = Outgoing {
+        id: transport.next_id(),
+        method,
+        params,
+        name: None,
+        headers: Vec::new(),
+    };
     let mut exchange = transport.open(request).await?;
     loop {
         match exchange.next().await? {
@@ -46,7 +59,8 @@ async fn ask_without_limit(transport: &dyn Transport, method: Method, params: Ro
 }
 
 fn error_of(raw: &RawJson) -> ErrorObject {
-    raw.read().unwrap_or_else(|_| ErrorObject::new(code::INTERNAL, "an error that is no JSON-RPC error object"))
+    raw.read()
+        .unwrap_or_else(|_| ErrorObject::new(code::INTERNAL, "an error that is no JSON-RPC error object"))
 }
 
 /// Answers a request that belongs to no call of a client.
@@ -60,13 +74,22 @@ pub(crate) async fn answer_locally(transport: &dyn Transport, request: &Request)
             Err(ErrorObject::new(code::METHOD_NOT_FOUND, message).render())
         }
     };
-    transport.send(Message::Response(Response { id: Some(request.id.clone()), outcome })).await
+    transport
+        .send(Message::Response(Response {
+            id: Some(request.id.clone()),
+            outcome,
+        }))
+        .await
 }
 
 /// Params for a request of ours: in the stateless era with the envelope, else as they are.
 pub(crate) fn params(version: Version, params: &Object) -> Rope {
     if version.era() == Era::Session {
-        return if params.is_empty() { Rope::new() } else { params.raw().clone().into() };
+        return if params.is_empty() {
+            Rope::new()
+        } else {
+            params.raw().clone().into()
+        };
     }
     let empty = RawJson::from_static("{}");
     let none = Object::read(&empty).expect("an empty object is one");
@@ -91,7 +114,12 @@ pub(crate) struct Line {
 
 impl Line {
     pub(crate) fn new(transport: Arc<dyn Transport>, events: mpsc::Receiver<Event>) -> Self {
-        Self { transport, events, heard: Heard::default(), ended: None }
+        Self {
+            transport,
+            events,
+            heard: Heard::default(),
+            ended: None,
+        }
     }
 
     /// Runs `work` while events are taken, so that the server is never stuck on us.

@@ -27,7 +27,10 @@ pub struct Dialer {
 impl Default for Dialer {
     /// Without a guardian: the children of a killed process are left to the system's own means.
     fn default() -> Self {
-        Self { guardian: Guardian::none(), message_max: 16 << 20 }
+        Self {
+            guardian: Guardian::none(),
+            message_max: 16 << 20,
+        }
     }
 }
 
@@ -52,28 +55,50 @@ impl Dialer {
     async fn spawn(&self, server: &ServerName, spec: &StdioSpec) -> Result<Dialled, Failed> {
         let spec = ChildSpec {
             args: spec.args.clone(),
-            env: spec.env.iter().map(|(name, value)| (name.clone(), EnvValue::new(value.reveal()))).collect(),
-            env_policy: if spec.inherit_env { EnvPolicy::Inherit } else { EnvPolicy::Clean },
+            env: spec
+                .env
+                .iter()
+                .map(|(name, value)| (name.clone(), EnvValue::new(value.reveal())))
+                .collect(),
+            env_policy: if spec.inherit_env {
+                EnvPolicy::Inherit
+            } else {
+                EnvPolicy::Clean
+            },
             cwd: spec.cwd.clone(),
             line_max: self.message_max,
             ..ChildSpec::new(server.as_str(), &spec.command)
         };
         let spawned = Stdio::spawn(&spec, &self.guardian).await;
-        let (transport, events) = spawned.map_err(|error| Failed::unsent(FailedKind::Unreachable, chain(&error)))?;
-        Ok(Dialled { signs: Some(transport.clone()), ..dialled(transport, events) })
+        let (transport, events) =
+            spawned.map_err(|error| Failed::unsent(FailedKind::Unreachable, chain(&error)))?;
+        Ok(Dialled {
+            signs: Some(transport.clone()),
+            ..dialled(transport, events)
+        })
     }
 
     fn limits(&self) -> Limits {
-        Limits { event: self.message_max, ..Limits::default() }
+        Limits {
+            event: self.message_max,
+            ..Limits::default()
+        }
     }
 }
 
 fn dialled(transport: Arc<dyn Transport>, events: mpsc::Receiver<Event>) -> Dialled {
-    Dialled { transport, events, signs: None }
+    Dialled {
+        transport,
+        events,
+        signs: None,
+    }
 }
 
 fn target(spec: &HttpSpec) -> Result<Target, Failed> {
-    let headers = spec.headers.iter().map(|(name, value)| (name.as_str(), value.reveal()));
+    let headers = spec
+        .headers
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.reveal()));
     Target::new(spec.url.reveal(), headers).map_err(|error| Failed::unsent(FailedKind::Unreachable, error))
 }
 

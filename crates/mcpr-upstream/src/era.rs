@@ -64,7 +64,9 @@ impl Verdict {
 
     /// The verdict of that name.
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Session, Self::Stateless, Self::OldSse].into_iter().find(|verdict| verdict.as_str() == text)
+        [Self::Session, Self::Stateless, Self::OldSse]
+            .into_iter()
+            .find(|verdict| verdict.as_str() == text)
     }
 }
 
@@ -102,7 +104,10 @@ pub(crate) fn key(spec: &UpstreamSpec) -> String {
             add("stdio");
             add(&stdio.command);
             stdio.args.iter().for_each(|arg| add(arg));
-            add(&stdio.cwd.as_ref().map_or_else(String::new, |cwd| cwd.to_string_lossy().into_owned()));
+            add(&stdio
+                .cwd
+                .as_ref()
+                .map_or_else(String::new, |cwd| cwd.to_string_lossy().into_owned()));
             stdio.env.iter().for_each(|(name, _)| add(name));
         }
         Reach::Http(http) => {
@@ -110,5 +115,9 @@ pub(crate) fn key(spec: &UpstreamSpec) -> String {
             add(http.url.reveal());
         }
     }
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    digest
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }

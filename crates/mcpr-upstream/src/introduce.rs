@@ -3,7 +3,9 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use mcpr_protocol::{ErrorObject, Message, Method, Notification, Object, RawJson, Rope, Version, code, notification};
+use mcpr_protocol::{
+    ErrorObject, Message, Method, Notification, Object, RawJson, Rope, Version, code, notification,
+};
 use mcpr_registry::Capabilities;
 use mcpr_transport::{Failed, FailedKind, Transport};
 use serde_json::json;
@@ -36,8 +38,9 @@ pub(crate) enum Discovery {
 
 /// Who mcpr is.
 pub(crate) fn client_info() -> RawJson {
-    static INFO: LazyLock<RawJson> =
-        LazyLock::new(|| RawJson::render(&json!({ "name": CLIENT_NAME, "version": env!("CARGO_PKG_VERSION") })));
+    static INFO: LazyLock<RawJson> = LazyLock::new(|| {
+        RawJson::render(&json!({ "name": CLIENT_NAME, "version": env!("CARGO_PKG_VERSION") }))
+    });
     INFO.clone()
 }
 
@@ -64,7 +67,9 @@ fn discovered(result: &RawJson) -> Option<Introduced> {
     let object = Object::read(result).ok()?;
     let supported: Vec<String> = object.get("supportedVersions")?.read().ok()?;
     let version = newest_stateless(&supported)?;
-    let info = object.object("_meta").and_then(|meta| meta.get(mcpr_protocol::key::SERVER_INFO));
+    let info = object
+        .object("_meta")
+        .and_then(|meta| meta.get(mcpr_protocol::key::SERVER_INFO));
     Some(read_introduction(&object, version, info))
 }
 
@@ -86,34 +91,60 @@ fn refused(error: &ErrorObject) -> Discovery {
 }
 
 /// Opens a session, or opens it anew on the same connection.
-pub(crate) async fn initialize(transport: &dyn Transport, offer: Version, limit: Duration) -> Result<Introduced, Failed> {
-    let greeting = json!({ "protocolVersion": offer.as_str(), "capabilities": {}, "clientInfo": client_info() });
-    let answer = ask(transport, Method::Initialize, RawJson::render(&greeting).into(), limit).await?;
+pub(crate) async fn initialize(
+    transport: &dyn Transport,
+    offer: Version,
+    limit: Duration,
+) -> Result<Introduced, Failed> {
+    let greeting =
+        json!({ "protocolVersion": offer.as_str(), "capabilities": {}, "clientInfo": client_info() });
+    let answer = ask(
+        transport,
+        Method::Initialize,
+        RawJson::render(&greeting).into(),
+        limit,
+    )
+    .await?;
     let result = answer.map_err(|error| refusal(&error))?;
     let introduced = welcomed(&result)?;
     transport.negotiated(introduced.version);
-    transport.send(Message::Notification(Notification::new(notification::INITIALIZED, None))).await?;
+    transport
+        .send(Message::Notification(Notification::new(
+            notification::INITIALIZED,
+            None,
+        )))
+        .await?;
     transport.listen().await;
     Ok(introduced)
 }
 
 fn refusal(error: &ErrorObject) -> Failed {
-    let detail = format!("the server refused `initialize`: {} ({})", error.message, error.code);
+    let detail = format!(
+        "the server refused `initialize`: {} ({})",
+        error.message, error.code
+    );
     Failed::maybe_sent(FailedKind::Malformed, detail)
 }
 
 fn welcomed(result: &RawJson) -> Result<Introduced, Failed> {
     let malformed = |detail: String| Failed::maybe_sent(FailedKind::Malformed, detail);
-    let object = Object::read(result).map_err(|error| malformed(format!("the answer to `initialize` {error}")))?;
+    let object =
+        Object::read(result).map_err(|error| malformed(format!("the answer to `initialize` {error}")))?;
     let version = object.text("protocolVersion").unwrap_or_default();
-    let known = version.parse::<Version>().ok().filter(|version| *version < Version::V2026_07_28);
-    let version = known.ok_or_else(|| malformed(format!("the server speaks only protocol version `{version}`")))?;
+    let known = version
+        .parse::<Version>()
+        .ok()
+        .filter(|version| *version < Version::V2026_07_28);
+    let version =
+        known.ok_or_else(|| malformed(format!("the server speaks only protocol version `{version}`")))?;
     let info = object.get("serverInfo");
     Ok(read_introduction(&object, version, info))
 }
 
 fn read_introduction(object: &Object, version: Version, server_info: Option<RawJson>) -> Introduced {
-    let raw = object.get("capabilities").unwrap_or_else(|| RawJson::from_static("{}"));
+    let raw = object
+        .get("capabilities")
+        .unwrap_or_else(|| RawJson::from_static("{}"));
     let mut capabilities = Capabilities::read(&raw);
     // Before 2025-03-26 there was no word for it: every server could be asked.
     capabilities.completions |= version < Version::V2025_03_26;
@@ -128,9 +159,14 @@ fn read_introduction(object: &Object, version: Version, server_info: Option<RawJ
 
 /// Whether the server says of any list that it announces changes.
 fn announces(capabilities: &RawJson) -> bool {
-    let Ok(all) = Object::read(capabilities) else { return false };
+    let Ok(all) = Object::read(capabilities) else {
+        return false;
+    };
     let announced = |name: &&str| all.object(name).and_then(|group| group.get("listChanged"));
-    ["tools", "prompts", "resources"].iter().filter_map(|name| announced(&name)).any(|value| value.as_str() == "true")
+    ["tools", "prompts", "resources"]
+        .iter()
+        .filter_map(|name| announced(&name))
+        .any(|value| value.as_str() == "true")
 }
 
 /// Asks whether the server still answers; any answer is one (B105).

@@ -76,7 +76,11 @@ impl Keeper {
             let ended = self.live_once().await;
             wanted = !matches!(ended, Ended::Idle);
             if let Ended::Lost(failed) = ended {
-                failures = if began.elapsed() >= STEADY { 0 } else { failures + 1 };
+                failures = if began.elapsed() >= STEADY {
+                    0
+                } else {
+                    failures + 1
+                };
                 self.after_loss(failed, failures, began).await;
             }
         }
@@ -123,7 +127,11 @@ impl Keeper {
     /// A server that was up gets one attempt before it counts as down: most losses are restarts.
     async fn after_loss(&mut self, failed: Failed, failures: u32, began: Instant) {
         let was_up = self.status.borrow().replica.is_some();
-        let patience = if matches!(failed.kind, FailedKind::Unauthorized(_)) { u32::MAX } else { failures.saturating_sub(1) };
+        let patience = if matches!(failed.kind, FailedKind::Unauthorized(_)) {
+            u32::MAX
+        } else {
+            failures.saturating_sub(1)
+        };
         let delay = jittered(self.spec.restart.delay(patience));
         let retry_at = Instant::now() + delay;
         tracing::warn!(server = %self.name, reason = %failed, retry_in = ?delay, attempt = failures, "server lost");

@@ -24,5 +24,7 @@ pub use era::{Memory, NoMemory, Verdict};
 pub use introduce::CLIENT_NAME;
 pub use pool::{Pool, PoolOptions};
 pub use replica::{InFlight, Replica};
-pub use spec::{Backoff, HttpSpec, ProtocolChoice, Queue, Reach, SecretText, SseChoice, StdioSpec, Timeouts, UpstreamSpec};
+pub use spec::{
+    Backoff, HttpSpec, ProtocolChoice, Queue, Reach, SecretText, SseChoice, StdioSpec, Timeouts, UpstreamSpec,
+};
 pub use status::{Notices, Phase, Status, Upstream};

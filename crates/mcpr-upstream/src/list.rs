@@ -33,10 +33,30 @@ impl Lister<'_> {
         let old = |pick: fn(&Offers) -> &Vec<RawJson>| before.map_or(&none, pick);
         let offered = &self.introduced.capabilities;
         let (tools, prompts, resources, templates) = tokio::try_join!(
-            self.kind(Kind::Tools, offered.tools, which.tools, old(|offers| &offers.tools)),
-            self.kind(Kind::Prompts, offered.prompts, which.prompts, old(|offers| &offers.prompts)),
-            self.kind(Kind::Resources, offered.resources, which.resources, old(|offers| &offers.resources)),
-            self.kind(Kind::Templates, offered.resources, which.resources, old(|offers| &offers.templates)),
+            self.kind(
+                Kind::Tools,
+                offered.tools,
+                which.tools,
+                old(|offers| &offers.tools)
+            ),
+            self.kind(
+                Kind::Prompts,
+                offered.prompts,
+                which.prompts,
+                old(|offers| &offers.prompts)
+            ),
+            self.kind(
+                Kind::Resources,
+                offered.resources,
+                which.resources,
+                old(|offers| &offers.resources)
+            ),
+            self.kind(
+                Kind::Templates,
+                offered.resources,
+                which.resources,
+                old(|offers| &offers.templates)
+            ),
         )?;
         Ok(Offers {
             tools,
@@ -49,7 +69,13 @@ impl Lister<'_> {
         })
     }
 
-    async fn kind(&self, kind: Kind, offered: bool, wanted: bool, old: &[RawJson]) -> Result<Vec<RawJson>, Failed> {
+    async fn kind(
+        &self,
+        kind: Kind,
+        offered: bool,
+        wanted: bool,
+        old: &[RawJson],
+    ) -> Result<Vec<RawJson>, Failed> {
         if !offered {
             return Ok(Vec::new()); // B44: what was not offered is not asked for.
         }
@@ -65,9 +91,13 @@ impl Lister<'_> {
         let mut items = Vec::new();
         let mut cursors: Vec<String> = Vec::new();
         for _ in 0..MAX_PAGES {
-            let Some(page) = self.page(kind, cursors.last()).await? else { return Ok(None) };
+            let Some(page) = self.page(kind, cursors.last()).await? else {
+                return Ok(None);
+            };
             items.extend(page.items);
-            let Some(next) = page.next else { return Ok(Some(items)) };
+            let Some(next) = page.next else {
+                return Ok(Some(items));
+            };
             if cursors.contains(&next) {
                 self.complain(kind, "the server repeats a cursor; the list ends there");
                 return Ok(Some(items));
@@ -91,7 +121,10 @@ impl Lister<'_> {
             })),
             Err(error) if error.code == code::METHOD_NOT_FOUND => Ok(Some(Page::default())),
             Err(error) => {
-                self.complain(kind, &format!("the server answers {}: {}", error.code, error.message));
+                self.complain(
+                    kind,
+                    &format!("the server answers {}: {}", error.code, error.message),
+                );
                 Ok(None)
             }
         }
@@ -113,14 +146,19 @@ impl Page {
     fn read(result: &RawJson, kind: Kind) -> Option<Self> {
         let object = Object::read(result).ok()?;
         let items = object.get(kind.member())?.elements()?;
-        Some(Self { items, next: object.text("nextCursor") })
+        Some(Self {
+            items,
+            next: object.text("nextCursor"),
+        })
     }
 }
 
 fn list_params(version: Version, cursor: Option<&String>) -> mcpr_protocol::Rope {
     let empty = RawJson::from_static("{}");
     let none = Object::read(&empty).expect("an empty object is one");
-    let Some(cursor) = cursor else { return params(version, &none) };
+    let Some(cursor) = cursor else {
+        return params(version, &none);
+    };
     let with_cursor = Edit::new(&none).set("cursor", RawJson::string(cursor)).finish();
     let object = Object::read(&RawJson::trusted(with_cursor.into_bytes())).expect("an edited object is one");
     params(version, &object)

@@ -29,12 +29,18 @@ pub(crate) async fn listen(replica: Arc<Replica>, heard: mpsc::Sender<Heard>) {
         match one_stream(&replica, &heard).await {
             Ok(Over::NotOffered) => return,
             Ok(Over::Ended) => {}
-            Err(failed) => tracing::debug!(server = %replica.server, reason = %failed, "the stream of notices broke"),
+            Err(failed) => {
+                tracing::debug!(server = %replica.server, reason = %failed, "the stream of notices broke")
+            }
         }
         if replica.is_gone() || heard.is_closed() {
             return;
         }
-        delay = if began.elapsed() >= GOOD { Duration::from_millis(500) } else { (delay * 2).min(SLOWEST) };
+        delay = if began.elapsed() >= GOOD {
+            Duration::from_millis(500)
+        } else {
+            (delay * 2).min(SLOWEST)
+        };
         sleep(delay).await;
     }
 }
@@ -75,7 +81,10 @@ fn listen_params(replica: &Replica) -> Rope {
     let filter = RawJson::from_static(
         r#"{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}"#,
     );
-    let text = Edit::new(&none).set("notifications", filter).finish().into_bytes();
+    let text = Edit::new(&none)
+        .set("notifications", filter)
+        .finish()
+        .into_bytes();
     let object = Object::read(&RawJson::trusted(text)).expect("an edited object is one");
     params(replica.version, &object)
 }

@@ -36,7 +36,12 @@ impl Pool {
     /// A pool without servers.
     pub fn new(dial: Arc<dyn Dial>, memory: Arc<dyn Memory>, options: PoolOptions) -> Self {
         let starts = Semaphore::new(options.starts_at_once.max(1));
-        let around = Surroundings { dial, memory, starts, changes: watch::Sender::new(0) };
+        let around = Surroundings {
+            dial,
+            memory,
+            starts,
+            changes: watch::Sender::new(0),
+        };
         Self {
             around: Arc::new(around),
             options,
@@ -78,7 +83,10 @@ impl Pool {
     /// Starts every server that was not wanted before, and waits until each is ready or known not to be.
     pub async fn wake_all(&self) {
         let upstreams = self.all();
-        let waits = upstreams.iter().filter(|upstream| !upstream.spec.lazy).map(|upstream| upstream.wake());
+        let waits = upstreams
+            .iter()
+            .filter(|upstream| !upstream.spec.lazy)
+            .map(|upstream| upstream.wake());
         futures_util::future::join_all(waits).await;
     }
 
@@ -106,7 +114,13 @@ impl Pool {
             stop: stop.clone(),
         };
         self.keepers.spawn(keeper.run(wanted));
-        Arc::new(Upstream { name, spec, status: seen, commands, stop })
+        Arc::new(Upstream {
+            name,
+            spec,
+            status: seen,
+            commands,
+            stop,
+        })
     }
 }
 

@@ -106,7 +106,9 @@ impl Replica {
         if self.in_flight() > 0 {
             return Duration::ZERO;
         }
-        self.born.elapsed().saturating_sub(Duration::from_millis(self.last_used.load(Ordering::Relaxed)))
+        self.born
+            .elapsed()
+            .saturating_sub(Duration::from_millis(self.last_used.load(Ordering::Relaxed)))
     }
 
     pub(crate) fn transport(&self) -> &Arc<dyn Transport> {

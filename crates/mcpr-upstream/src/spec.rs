@@ -139,7 +139,10 @@ impl fmt::Debug for SecretText {
 
 impl fmt::Debug for StdioSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StdioSpec").field("command", &self.command).field("cwd", &self.cwd).finish_non_exhaustive()
+        f.debug_struct("StdioSpec")
+            .field("command", &self.command)
+            .field("cwd", &self.cwd)
+            .finish_non_exhaustive()
     }
 }
 
@@ -151,7 +154,10 @@ impl UpstreamSpec {
             protocol: ProtocolChoice::Auto,
             timeouts: Timeouts::default(),
             max_concurrency: 256,
-            queue: Queue { max: 256, wait: Duration::from_secs(30) },
+            queue: Queue {
+                max: 256,
+                wait: Duration::from_secs(30),
+            },
             lazy: false,
             stop_after_idle: None,
             restart: Backoff::default(),
@@ -161,13 +167,20 @@ impl UpstreamSpec {
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Self { start: Duration::from_secs(60), call: Some(Duration::from_secs(3600)), silence: None }
+        Self {
+            start: Duration::from_secs(60),
+            call: Some(Duration::from_secs(3600)),
+            silence: None,
+        }
     }
 }
 
 impl Default for Backoff {
     fn default() -> Self {
-        Self { min: Duration::from_secs(1), max: Duration::from_secs(60) }
+        Self {
+            min: Duration::from_secs(1),
+            max: Duration::from_secs(60),
+        }
     }
 }
 
@@ -184,7 +197,10 @@ mod tests {
 
     #[test]
     fn backoff_doubles_then_holds() {
-        let backoff = Backoff { min: Duration::from_millis(100), max: Duration::from_secs(1) };
+        let backoff = Backoff {
+            min: Duration::from_millis(100),
+            max: Duration::from_secs(1),
+        };
         let millis: Vec<_> = (0..6).map(|attempt| backoff.delay(attempt).as_millis()).collect();
         assert_eq!(millis, [100, 200, 400, 800, 1000, 1000]);
     }

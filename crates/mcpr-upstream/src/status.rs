@@ -130,13 +130,18 @@ impl Upstream {
             Some(current) => !Arc::ptr_eq(current, replica),
             None => !matches!(status.phase, Phase::Starting),
         };
-        status.wait_for(decided).await.is_ok_and(|status| status.replica.is_some())
+        status
+            .wait_for(decided)
+            .await
+            .is_ok_and(|status| status.replica.is_some())
     }
 
     /// Waits until the server is ready, or is known not to be.
     pub async fn settled(&self) -> Status {
         let mut status = self.status.clone();
-        let settled = status.wait_for(|status| !matches!(status.phase, Phase::Starting)).await;
+        let settled = status
+            .wait_for(|status| !matches!(status.phase, Phase::Starting))
+            .await;
         settled.map_or_else(|_| self.status(), |status| status.clone())
     }
 
@@ -157,8 +162,16 @@ impl Upstream {
     ///
     /// When the server is lost instead.
     pub async fn renew(&self, replica: &Replica, seen: u64) -> Result<(), Failed> {
-        let lost = || Failed::unsent(mcpr_transport::FailedKind::Closed, "the session could not be renewed");
-        self.commands.send(Command::Renew(seen)).await.map_err(|_| lost())?;
+        let lost = || {
+            Failed::unsent(
+                mcpr_transport::FailedKind::Closed,
+                "the session could not be renewed",
+            )
+        };
+        self.commands
+            .send(Command::Renew(seen))
+            .await
+            .map_err(|_| lost())?;
         replica.newer_session(seen).await.ok_or_else(lost)
     }
 }
@@ -166,7 +179,14 @@ impl Upstream {
 impl Status {
     pub(crate) fn new(phase: Phase, offers: Option<Arc<Offers>>) -> Self {
         let since = SystemTime::now();
-        Self { phase, since, replica: None, offers, notices: Notices::default(), starts: 0 }
+        Self {
+            phase,
+            since,
+            replica: None,
+            offers,
+            notices: Notices::default(),
+            starts: 0,
+        }
     }
 
     /// Why it cannot be used, if that is so.
@@ -189,7 +209,11 @@ impl Status {
 }
 
 impl Heard {
-    pub(crate) const ALL: Self = Self { tools: true, prompts: true, resources: true };
+    pub(crate) const ALL: Self = Self {
+        tools: true,
+        prompts: true,
+        resources: true,
+    };
 
     pub(crate) fn note(&mut self, method: &str) {
         match method {

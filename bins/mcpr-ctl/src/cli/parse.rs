@@ -37,17 +37,24 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
 pub(super) fn expiry(text: &str) -> Result<Expiry, String> {
     let after = mcpr_config::duration(text).map(Expiry::After);
     let at = || text.parse().ok().map(Expiry::At);
-    after.or_else(at).ok_or_else(|| "write it like 90d, 12h or 2027-04-15T08:00:00Z".to_owned())
+    after
+        .or_else(at)
+        .ok_or_else(|| "write it like 90d, 12h or 2027-04-15T08:00:00Z".to_owned())
 }
 
 /// A scope, by its name.
 pub(super) fn scope(text: &str) -> Result<Scope, String> {
-    text.trim().parse().map_err(|error: mcpr_admin::UnknownWord| error.to_string())
+    text.trim()
+        .parse()
+        .map_err(|error: mcpr_admin::UnknownWord| error.to_string())
 }
 
 /// `KEY=VALUE`; the value may hold more equals signs.
 pub(super) fn pair(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or("write it like key=value")?;
+    let (key, value) = text
+        .split_once('=')
+        .filter(|(key, _)| !key.is_empty())
+        .ok_or("write it like key=value")?;
     Ok((key.to_owned(), value.to_owned()))
 }
 
@@ -58,7 +65,11 @@ pub(super) fn object(text: &str) -> Result<RawJson, String> {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),
     })?;
-    if raw.is_object() { Ok(raw) } else { Err("it must be a JSON object, such as {\"path\":\".\"}".to_owned()) }
+    if raw.is_object() {
+        Ok(raw)
+    } else {
+        Err("it must be a JSON object, such as {\"path\":\".\"}".to_owned())
+    }
 }
 
 fn content(text: &str) -> Result<Vec<u8>, String> {
@@ -88,7 +99,15 @@ mod tests {
 
     #[test]
     fn a_value_is_json_if_it_is_json() {
-        let values = ["5", "true", "null", "[1, 2]", "\"5\"", "1E400", "123456789012345678901234567890"];
+        let values = [
+            "5",
+            "true",
+            "null",
+            "[1, 2]",
+            "\"5\"",
+            "1E400",
+            "123456789012345678901234567890",
+        ];
         for value in values {
             assert_eq!(json_or_text(value).as_str(), value);
         }
@@ -96,7 +115,13 @@ mod tests {
 
     #[test]
     fn any_other_value_is_a_text() {
-        for (value, json) in [(".", r#"".""#), ("", r#""""#), ("it's \"5\"", r#""it's \"5\"""#), ("[1", r#""[1""#), ("NaN", r#""NaN""#)] {
+        for (value, json) in [
+            (".", r#"".""#),
+            ("", r#""""#),
+            ("it's \"5\"", r#""it's \"5\"""#),
+            ("[1", r#""[1""#),
+            ("NaN", r#""NaN""#),
+        ] {
             assert_eq!(json_or_text(value).as_str(), json);
         }
     }

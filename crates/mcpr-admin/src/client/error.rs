@@ -46,11 +46,14 @@ pub enum ClientError {
     #[error("the gateway did not answer within {0:?}")]
     TimedOut(Duration),
     /// The answer has another shape than the operation's output.
-    #[error("the gateway's answer cannot be understood: it may be of another version than this program")]
+    #[error("the gateway's answer cannot be understood")]
     Unreadable(#[source] serde_json::Error),
     /// Something else than the admin API answered.
     #[error("the answer (HTTP {0}) is not from mcpr's admin API")]
     NotAdmin(StatusCode),
+    /// The gateway wants a token, or a better one; the text says why.
+    #[error("{0}")]
+    Unauthorized(String),
     /// The gateway says why it was not done.
     #[error(transparent)]
     Refused(Failure),
@@ -61,7 +64,7 @@ impl ClientError {
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::NotRunning { .. } | Self::Unreachable { .. } | Self::NotAdmin(_) => ExitCode::NotRunning,
-            Self::Forbidden { .. } => ExitCode::Permission,
+            Self::Forbidden { .. } | Self::Unauthorized(_) => ExitCode::Permission,
             Self::Broken(_) | Self::Unreadable(_) => ExitCode::Failed,
             Self::TimedOut(_) => ExitCode::TimedOut,
             Self::Refused(failure) => failure.code.exit_code(),

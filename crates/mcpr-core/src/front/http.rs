@@ -10,7 +10,8 @@ use bytes::Bytes;
 use futures_util::stream;
 use mcpr_auth::{Denied, Memo, Principal, Scope, Timestamp, bearer};
 use mcpr_protocol::{
-    Broken, Era, Id, Message, Method, Notification, Object, RawJson, Request, Response, Rope, Version, notification,
+    Broken, Era, Id, Message, Method, Notification, Object, RawJson, Request, Response, Rope, Version,
+    notification,
 };
 use mcpr_transport::http::server::{self, Bound, Call, Front, Health, Options, Reply, Verb};
 use mcpr_transport::sse;
@@ -49,7 +50,10 @@ pub enum Door {
 /// When the runtime cannot watch the socket.
 pub async fn serve(gateway: Arc<Gateway>, bound: Bound, door: Door, options: Options) -> io::Result<()> {
     let stop = gateway.stop.clone();
-    let options = Options { admin: door == Door::Control, ..options };
+    let options = Options {
+        admin: door == Door::Control,
+        ..options
+    };
     server::serve(bound, Arc::new(HttpFront { gateway, door }), options, stop).await
 }
 
@@ -92,8 +96,15 @@ impl Front for HttpFront {
 
     fn health(&self, which: Health) -> Reply {
         let well = which == Health::Alive || self.gateway.is_ready();
-        let status = if well { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-        Reply::json(status, RawJson::render(&json!({ "status": if well { "ok" } else { "stopping" } })))
+        let status = if well {
+            StatusCode::OK
+        } else {
+            StatusCode::SERVICE_UNAVAILABLE
+        };
+        Reply::json(
+            status,
+            RawJson::render(&json!({ "status": if well { "ok" } else { "stopping" } })),
+        )
     }
 }
 
@@ -122,14 +133,22 @@ impl HttpFront {
     }
 
     /// In whose name and in which words a request is made; `None` for one that opens a session.
-    fn context(&self, caller: &Principal, headers: &HeaderMap, request: &Request) -> Result<Option<Context>, (Fault, Era)> {
+    fn context(
+        &self,
+        caller: &Principal,
+        headers: &HeaderMap,
+        request: &Request,
+    ) -> Result<Option<Context>, (Fault, Era)> {
         let stateless = |fault| (fault, Era::Stateless);
         let session = |fault| (fault, Era::Session);
         if let Some(envelope) = stateless::envelope(request.params.as_ref()).map_err(stateless)? {
             let snapshot = self.gateway.snapshot();
             stateless::check(headers, request, &envelope, &snapshot).map_err(stateless)?;
             let context = stateless::context(caller.clone(), &envelope).map_err(stateless)?;
-            return Ok(Some(Context { path: Some(PATH), ..context }));
+            return Ok(Some(Context {
+                path: Some(PATH),
+                ..context
+            }));
         }
         if names_stateless_version(headers) {
             return Err(stateless(without_envelope(&request.method)));
@@ -137,17 +156,27 @@ impl HttpFront {
         if request.method == Method::Initialize {
             return Ok(None);
         }
-        let found = self.session(caller, headers, Some(&request.method)).map_err(session)?;
+        let found = self
+            .session(caller, headers, Some(&request.method))
+            .map_err(session)?;
         check_version(headers, &found).map_err(session)?;
         Ok(Some(Context::of_session(&found, Some(PATH))))
     }
 
     /// The session that a request belongs to.
-    fn session(&self, caller: &Principal, headers: &HeaderMap, method: Option<&Method>) -> Result<Arc<Session>, Fault> {
+    fn session(
+        &self,
+        caller: &Principal,
+        headers: &HeaderMap,
+        method: Option<&Method>,
+    ) -> Result<Arc<Session>, Fault> {
         match headers.get(SESSION) {
             Some(id) => {
                 let id = id.to_str().unwrap_or_default();
-                self.gateway.sessions.find(id, caller).ok_or(Fault::UnknownSession)
+                self.gateway
+                    .sessions
+                    .find(id, caller)
+                    .ok_or(Fault::UnknownSession)
             }
             // B108: a client that tries the stateless era without its envelope must fall back at once.
             None => match method {
@@ -162,7 +191,8 @@ impl HttpFront {
     fn initialize(&self, caller: Principal, request: Request) -> Reply {
         match self.gateway.open_session(caller, Some(PATH), request) {
             Ok((session, done)) => {
-                let id = HeaderValue::try_from(&*session.id).expect("hexadecimal digits can stand in a header");
+                let id =
+                    HeaderValue::try_from(&*session.id).expect("hexadecimal digits can stand in a header");
                 self.gateway.sessions.add(session);
                 Reply::json(done.status, done.text).with(SESSION, id)
             }
@@ -229,7 +259,9 @@ async fn fly(mut flight: Flight, call: &Call) -> Reply {
             Step::Done(done) => return reply(done, call),
             Step::Cancelled => return Reply::events(stream::empty()),
             Step::Slow if call.accepts.events => return Reply::events(flight_events(None, flight)),
-            Step::Note(note) if call.accepts.events => return Reply::events(flight_events(Some(note), flight)),
+            Step::Note(note) if call.accepts.events => {
+                return Reply::events(flight_events(Some(note), flight));
+            }
             Step::Slow | Step::Note(_) => {} // This client takes nothing but the answer.
         }
     }
@@ -282,30 +314,46 @@ pub(crate) fn cancelled(note: &Notification) -> Option<Id> {
 }
 
 fn names_stateless_version(headers: &HeaderMap) -> bool {
-    let version = headers.get(stateless::VERSION).and_then(|value| value.to_str().ok());
-    version.and_then(|text| text.parse::<Version>().ok()).is_some_and(|version| version.era() == Era::Stateless)
+    let version = headers
+        .get(stateless::VERSION)
+        .and_then(|value| value.to_str().ok());
+    version
+        .and_then(|text| text.parse::<Version>().ok())
+        .is_some_and(|version| version.era() == Era::Stateless)
 }
 
 /// A stateless version in the header, and no envelope in the body.
 fn without_envelope(method: &Method) -> Fault {
     if *method == Method::Initialize {
-        return Fault::HeaderMismatch("`initialize` does not exist in the version that the header names".into());
+        return Fault::HeaderMismatch(
+            "`initialize` does not exist in the version that the header names".into(),
+        );
     }
     let key = mcpr_protocol::key::PROTOCOL_VERSION;
-    Fault::InvalidParams(format!("`params._meta[\"{key}\"]` is missing, which a stateless request must have"))
+    Fault::InvalidParams(format!(
+        "`params._meta[\"{key}\"]` is missing, which a stateless request must have"
+    ))
 }
 
 /// A session keeps the version it was opened with, but a header must name one that exists.
 fn check_version(headers: &HeaderMap, session: &Session) -> Result<(), Fault> {
-    let Some(value) = headers.get(stateless::VERSION) else { return Ok(()) };
+    let Some(value) = headers.get(stateless::VERSION) else {
+        return Ok(());
+    };
     let text = value.to_str().unwrap_or_default();
     match text.parse::<Version>() {
         Ok(version) if version != session.client.version => {
-            tracing::debug!(session = &session.id[..8], header = text, "the version header differs from the session's");
+            tracing::debug!(
+                session = &session.id[..8],
+                header = text,
+                "the version header differs from the session's"
+            );
             Ok(())
         }
         Ok(_) => Ok(()),
-        Err(error) => Err(Fault::InvalidRequest(format!("the header `MCP-Protocol-Version`: {error}"))),
+        Err(error) => Err(Fault::InvalidRequest(format!(
+            "the header `MCP-Protocol-Version`: {error}"
+        ))),
     }
 }
 
@@ -322,12 +370,20 @@ fn refuse(id: Option<&Id>, fault: &Fault, era: Era) -> Reply {
 fn no_stream() -> Reply {
     let fault = Fault::InvalidRequest("only POST without a session of the session era".into());
     let reply = refuse(None, &fault, Era::Session);
-    Reply { status: StatusCode::METHOD_NOT_ALLOWED, ..reply }.with(ALLOW, HeaderValue::from_static("POST"))
+    Reply {
+        status: StatusCode::METHOD_NOT_ALLOWED,
+        ..reply
+    }
+    .with(ALLOW, HeaderValue::from_static("POST"))
 }
 
 /// The body is what Claude Code shows its user, so it says what to do.
 fn unauthorized(denied: &Denied) -> Reply {
-    let error = if *denied == Denied::Missing { "missing_token" } else { "invalid_token" };
+    let error = if *denied == Denied::Missing {
+        "missing_token"
+    } else {
+        "invalid_token"
+    };
     let body = json!({
         "error": error,
         "reason": denied.reason(),

@@ -72,7 +72,11 @@ struct Pipe {
 }
 
 impl Pipe {
-    async fn read(self: Arc<Self>, input: impl AsyncRead + Unpin + Send, work: &mut JoinSet<()>) -> io::Result<()> {
+    async fn read(
+        self: Arc<Self>,
+        input: impl AsyncRead + Unpin + Send,
+        work: &mut JoinSet<()>,
+    ) -> io::Result<()> {
         let mut reader = LineReader::new(input);
         loop {
             let line = tokio::select! {
@@ -90,14 +94,19 @@ impl Pipe {
 
     async fn take(self: Arc<Self>, message: Result<Message, Broken>, work: &mut JoinSet<()>) {
         match message {
-            Ok(Message::Request(request)) if request.method == Method::Initialize => self.initialize(request, work).await,
+            Ok(Message::Request(request)) if request.method == Method::Initialize => {
+                self.initialize(request, work).await
+            }
             Ok(Message::Request(request)) => match self.context(&request) {
                 Ok(context) => drop(work.spawn(self.answer(context, request))),
                 Err((fault, era)) => self.refuse(Some(&request.id), &fault, era).await,
             },
             Ok(Message::Notification(note)) => self.note(&note),
             Ok(Message::Response(_)) => {}
-            Err(Broken { fault, id }) => self.refuse(id.as_ref(), &Fault::Message(fault), Era::Session).await,
+            Err(Broken { fault, id }) => {
+                self.refuse(id.as_ref(), &Fault::Message(fault), Era::Session)
+                    .await
+            }
         }
     }
 
@@ -105,7 +114,10 @@ impl Pipe {
         let stateless = |fault| (fault, Era::Stateless);
         if let Some(envelope) = stateless::envelope(request.params.as_ref()).map_err(stateless)? {
             let context = stateless::context(self.principal.clone(), &envelope).map_err(stateless)?;
-            return Ok(Context { flights: Some(self.stateless.clone()), ..context });
+            return Ok(Context {
+                flights: Some(self.stateless.clone()),
+                ..context
+            });
         }
         match &*self.session.lock() {
             Some(session) => Ok(Context::of_session(session, None)),
@@ -166,8 +178,12 @@ impl Pipe {
     /// first list waits a moment for servers that have no stored listing.
     async fn wait_for_listings(&self) {
         let mut snapshots = self.gateway.snapshot.clone();
-        let settled = snapshots
-            .wait_for(|snapshot| snapshot.states.iter().all(|(_, state, _)| state != ServerState::Starting));
+        let settled = snapshots.wait_for(|snapshot| {
+            snapshot
+                .states
+                .iter()
+                .all(|(_, state, _)| state != ServerState::Starting)
+        });
         let _ = tokio::time::timeout(self.gateway.options.startup.list_wait, settled).await;
     }
 
@@ -203,7 +219,9 @@ impl Pipe {
 fn before_initialize(method: &Method) -> Fault {
     match method {
         Method::Discover | Method::Listen | Method::Other(_) => Fault::MethodNotFound(method.to_string()),
-        _ => Fault::InvalidRequest("send `initialize` first, or an envelope in `params._meta` (2026-07-28)".into()),
+        _ => Fault::InvalidRequest(
+            "send `initialize` first, or an envelope in `params._meta` (2026-07-28)".into(),
+        ),
     }
 }
 

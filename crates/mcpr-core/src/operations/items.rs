@@ -1,8 +1,8 @@
 //! What there is: tools, resources, prompts.
 
 use mcpr_admin::{
-    ErrorCode, Execute, Failure, ListPrompts, ListResources, ListTools, PromptArgument, PromptList, PromptReport,
-    ResourceList, ResourceReport, ShowTool, TemplateReport, ToolDetail, ToolList, ToolReport,
+    ErrorCode, Execute, Failure, ListPrompts, ListResources, ListTools, PromptArgument, PromptList,
+    PromptReport, ResourceList, ResourceReport, ShowTool, TemplateReport, ToolDetail, ToolList, ToolReport,
 };
 use mcpr_auth::Principal;
 use mcpr_protocol::Object;
@@ -14,16 +14,27 @@ impl Execute<ListTools, Principal> for Operator {
     async fn execute(&self, _: &Principal, asked: ListTools) -> Result<ToolList, Failure> {
         self.check_server(asked.server.as_deref())?;
         let snapshot = self.gateway.snapshot();
-        let tools = snapshot.listed.tools().filter(|tool| of_server(tool, asked.server.as_deref()));
-        Ok(ToolList { tools: tools.map(tool_report).collect() })
+        let tools = snapshot
+            .listed
+            .tools()
+            .filter(|tool| of_server(tool, asked.server.as_deref()));
+        Ok(ToolList {
+            tools: tools.map(tool_report).collect(),
+        })
     }
 }
 
 impl Execute<ShowTool, Principal> for Operator {
     async fn execute(&self, _: &Principal, asked: ShowTool) -> Result<ToolDetail, Failure> {
         let snapshot = self.gateway.snapshot();
-        let tool = snapshot.known.tool(&asked.name).ok_or_else(|| unknown_tool(&asked.name))?;
-        Ok(ToolDetail { tool: tool_report(tool), definition: tool.definition.clone() })
+        let tool = snapshot
+            .known
+            .tool(&asked.name)
+            .ok_or_else(|| unknown_tool(&asked.name))?;
+        Ok(ToolDetail {
+            tool: tool_report(tool),
+            definition: tool.definition.clone(),
+        })
     }
 }
 
@@ -31,7 +42,12 @@ impl Execute<ListResources, Principal> for Operator {
     async fn execute(&self, _: &Principal, asked: ListResources) -> Result<ResourceList, Failure> {
         self.check_server(asked.server.as_deref())?;
         let snapshot = self.gateway.snapshot();
-        let of_kind = |kind| snapshot.listed.items(kind).filter(|item| of_server(item, asked.server.as_deref()));
+        let of_kind = |kind| {
+            snapshot
+                .listed
+                .items(kind)
+                .filter(|item| of_server(item, asked.server.as_deref()))
+        };
         Ok(ResourceList {
             resources: of_kind(Kind::Resources).map(resource_report).collect(),
             templates: of_kind(Kind::Templates).map(template_report).collect(),
@@ -43,8 +59,13 @@ impl Execute<ListPrompts, Principal> for Operator {
     async fn execute(&self, _: &Principal, asked: ListPrompts) -> Result<PromptList, Failure> {
         self.check_server(asked.server.as_deref())?;
         let snapshot = self.gateway.snapshot();
-        let prompts = snapshot.listed.items(Kind::Prompts).filter(|item| of_server(item, asked.server.as_deref()));
-        Ok(PromptList { prompts: prompts.map(prompt_report).collect() })
+        let prompts = snapshot
+            .listed
+            .items(Kind::Prompts)
+            .filter(|item| of_server(item, asked.server.as_deref()));
+        Ok(PromptList {
+            prompts: prompts.map(prompt_report).collect(),
+        })
     }
 }
 
@@ -97,7 +118,9 @@ fn resource_report(item: &Item) -> ResourceReport {
         title: item.title(),
         description: item.description(),
         mime_type: text("mimeType"),
-        size: object.as_ref().and_then(|object| object.get("size")?.as_str().parse().ok()),
+        size: object
+            .as_ref()
+            .and_then(|object| object.get("size")?.as_str().parse().ok()),
     }
 }
 
@@ -116,7 +139,9 @@ fn template_report(item: &Item) -> TemplateReport {
 }
 
 fn prompt_report(item: &Item) -> PromptReport {
-    let arguments = Object::read(&item.definition).ok().and_then(|object| object.get("arguments")?.elements());
+    let arguments = Object::read(&item.definition)
+        .ok()
+        .and_then(|object| object.get("arguments")?.elements());
     let argument = |raw: &mcpr_protocol::RawJson| raw.read::<PromptArgument>().ok();
     PromptReport {
         name: item.exposed.to_string(),
@@ -124,6 +149,10 @@ fn prompt_report(item: &Item) -> PromptReport {
         origin: item.origin.name.to_string(),
         title: item.title(),
         description: item.description(),
-        arguments: arguments.unwrap_or_default().iter().filter_map(argument).collect(),
+        arguments: arguments
+            .unwrap_or_default()
+            .iter()
+            .filter_map(argument)
+            .collect(),
     }
 }

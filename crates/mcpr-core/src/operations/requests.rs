@@ -23,32 +23,60 @@ struct Named<'a, A> {
 impl Execute<CallTool, Principal> for Operator {
     async fn execute(&self, caller: &Principal, asked: CallTool) -> Result<Relayed, Failure> {
         let arguments = asked.arguments.unwrap_or_else(|| RawJson::from_static("{}"));
-        self.ask(caller, Method::ToolsCall, &Named { name: &asked.name, arguments: &arguments }).await
+        self.ask(
+            caller,
+            Method::ToolsCall,
+            &Named {
+                name: &asked.name,
+                arguments: &arguments,
+            },
+        )
+        .await
     }
 }
 
 impl Execute<ReadResource, Principal> for Operator {
     async fn execute(&self, caller: &Principal, asked: ReadResource) -> Result<Relayed, Failure> {
-        self.ask(caller, Method::ResourcesRead, &json!({ "uri": asked.uri })).await
+        self.ask(caller, Method::ResourcesRead, &json!({ "uri": asked.uri }))
+            .await
     }
 }
 
 impl Execute<GetPrompt, Principal> for Operator {
     async fn execute(&self, caller: &Principal, asked: GetPrompt) -> Result<Relayed, Failure> {
-        self.ask(caller, Method::PromptsGet, &Named { name: &asked.name, arguments: &asked.arguments }).await
+        self.ask(
+            caller,
+            Method::PromptsGet,
+            &Named {
+                name: &asked.name,
+                arguments: &asked.arguments,
+            },
+        )
+        .await
     }
 }
 
 impl Operator {
-    async fn ask(&self, caller: &Principal, method: Method, params: &impl serde::Serialize) -> Result<Relayed, Failure> {
-        let request = Request { id: Id::number(1), method, params: Some(RawJson::render(params)) };
+    async fn ask(
+        &self,
+        caller: &Principal,
+        method: Method,
+        params: &impl serde::Serialize,
+    ) -> Result<Relayed, Failure> {
+        let request = Request {
+            id: Id::number(1),
+            method,
+            params: Some(RawJson::render(params)),
+        };
         let text = match self.gateway.dispatch(context(caller), request).await {
             Handled::Done(done) => done.text,
             Handled::Listen(_) => return Err(Failure::new(ErrorCode::Invalid, "a listen has no answer")),
             Handled::Flight(mut flight) => loop {
                 match flight.next().await {
                     Step::Done(done) => break done.text,
-                    Step::Cancelled => return Err(Failure::new(ErrorCode::Failed, "the request was cancelled")),
+                    Step::Cancelled => {
+                        return Err(Failure::new(ErrorCode::Failed, "the request was cancelled"));
+                    }
                     Step::Note(_) | Step::Slow => {}
                 }
             },
@@ -56,14 +84,20 @@ impl Operator {
         let Ok(Message::Response(response)) = Message::parse(&text.into_bytes()) else {
             return Err(Failure::new(ErrorCode::Failed, "the answer is no message"));
         };
-        response.outcome.map(|result| Relayed { result }).map_err(|error| failure(&error))
+        response
+            .outcome
+            .map(|result| Relayed { result })
+            .map_err(|error| failure(&error))
     }
 }
 
 /// An operator speaks the newest version with a handshake, without a session.
 fn context(caller: &Principal) -> Context {
     let nothing = Object::read(&RawJson::from_static("{}")).expect("an empty object is one");
-    let client = Client { name: Some("mcpr-ctl".into()), ..Client::of_session(Version::NEWEST_SESSION, &nothing) };
+    let client = Client {
+        name: Some("mcpr-ctl".into()),
+        ..Client::of_session(Version::NEWEST_SESSION, &nothing)
+    };
     Context {
         principal: caller.clone(),
         client: Arc::new(client),
@@ -75,8 +109,13 @@ fn context(caller: &Principal) -> Context {
 }
 
 fn failure(raw: &RawJson) -> Failure {
-    let error: ErrorObject = raw.read().unwrap_or_else(|_| ErrorObject::new(code::INTERNAL, "unreadable error"));
-    let reason = error.data.as_ref().and_then(|data| Object::read(data).ok()?.text("reason"));
+    let error: ErrorObject = raw
+        .read()
+        .unwrap_or_else(|_| ErrorObject::new(code::INTERNAL, "unreadable error"));
+    let reason = error
+        .data
+        .as_ref()
+        .and_then(|data| Object::read(data).ok()?.text("reason"));
     let kind = match (error.code, reason.as_deref()) {
         (_, Some("unknown_tool")) | (code::RESOURCE_NOT_FOUND, _) => ErrorCode::NotFound,
         (_, Some("server_down" | "starting" | "busy")) => ErrorCode::Unavailable,

@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use mcpr_admin::{
-    Execute, Failure, ListServers, ServerList, ServerReport, ServerState, Status, StatusReport, Stop, Stopping, Via,
+    Execute, Failure, ListServers, ServerList, ServerReport, ServerState, Status, StatusReport, Stop,
+    Stopping, Via,
 };
 use mcpr_auth::{Principal, Timestamp};
 use mcpr_config::{ServerEntry, ServerState as Configured, Via as ConfiguredVia};
@@ -17,15 +18,27 @@ impl Execute<Status, Principal> for Operator {
     async fn execute(&self, _: &Principal, _: Status) -> Result<StatusReport, Failure> {
         let gateway = &self.gateway;
         let started = gateway.started_at;
-        let since_epoch = started.duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs();
+        let since_epoch = started
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_secs();
         Ok(StatusReport {
             version: env!("CARGO_PKG_VERSION").into(),
             pid: std::process::id(),
             uptime_seconds: started.elapsed().unwrap_or_default().as_secs(),
             started_at: Timestamp::from_unix(i64::try_from(since_epoch).unwrap_or_default()).to_string(),
             listen: gateway.facts.listen.clone(),
-            config_files: gateway.facts.config_files.iter().map(|file| file.display().to_string()).collect(),
-            log_file: gateway.facts.log_file.as_ref().map(|file| file.display().to_string()),
+            config_files: gateway
+                .facts
+                .config_files
+                .iter()
+                .map(|file| file.display().to_string())
+                .collect(),
+            log_file: gateway
+                .facts
+                .log_file
+                .as_ref()
+                .map(|file| file.display().to_string()),
             sessions: gateway.sessions.len() as u64,
             calls_total: gateway.finished.load(Ordering::Relaxed),
             errors_total: gateway.failed.load(Ordering::Relaxed),
@@ -36,7 +49,9 @@ impl Execute<Status, Principal> for Operator {
 
 impl Execute<ListServers, Principal> for Operator {
     async fn execute(&self, _: &Principal, _: ListServers) -> Result<ServerList, Failure> {
-        Ok(ServerList { servers: servers(&self.gateway) })
+        Ok(ServerList {
+            servers: servers(&self.gateway),
+        })
     }
 }
 
@@ -44,12 +59,18 @@ impl Execute<Stop, Principal> for Operator {
     async fn execute(&self, _: &Principal, _: Stop) -> Result<Stopping, Failure> {
         tracing::info!("an operator stops the gateway");
         self.gateway.stop.cancel();
-        Ok(Stopping { pid: std::process::id() })
+        Ok(Stopping {
+            pid: std::process::id(),
+        })
     }
 }
 
 fn servers(gateway: &Gateway) -> Vec<ServerReport> {
-    gateway.order.iter().map(|name| report(gateway, &gateway.servers[name])).collect()
+    gateway
+        .order
+        .iter()
+        .map(|name| report(gateway, &gateway.servers[name]))
+        .collect()
 }
 
 fn report(gateway: &Gateway, entry: &ServerEntry) -> ServerReport {
@@ -65,10 +86,15 @@ fn report(gateway: &Gateway, entry: &ServerEntry) -> ServerReport {
         protocol: replica.map(|replica| replica.version.to_string()),
         tools: count(Kind::Tools),
         prompts: count(Kind::Prompts),
-        resources: count(Kind::Resources).zip(count(Kind::Templates)).map(|(resources, templates)| resources + templates),
+        resources: count(Kind::Resources)
+            .zip(count(Kind::Templates))
+            .map(|(resources, templates)| resources + templates),
         in_flight: replica.map_or(0, |replica| replica.in_flight() as u64),
         reason: reason.map(|reason| gateway.secrets.scrub(&reason).into_owned()),
-        retry_in_ms: status.as_ref().and_then(mcpr_upstream::Status::retry_in).map(|wait| wait.as_millis() as u64),
+        retry_in_ms: status
+            .as_ref()
+            .and_then(mcpr_upstream::Status::retry_in)
+            .map(|wait| wait.as_millis() as u64),
         pid: replica.and_then(|replica| replica.pid),
         starts: status.map_or(0, |status| status.starts),
     }
@@ -80,7 +106,9 @@ fn state(entry: &ServerEntry, status: Option<&mcpr_upstream::Status>) -> (Server
         Configured::Disabled => return (ServerState::Disabled, None),
         Configured::Enabled(_) => {}
     }
-    let Some(status) = status else { return (ServerState::Down, None) };
+    let Some(status) = status else {
+        return (ServerState::Down, None);
+    };
     let state = match &status.phase {
         Phase::Idle => ServerState::Idle,
         Phase::Starting if status.offers.is_some() => ServerState::Stale,

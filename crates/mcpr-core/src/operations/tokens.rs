@@ -1,8 +1,8 @@
 //! The tokens of clients.
 
 use mcpr_admin::{
-    CreateToken, CreatedToken, ErrorCode, Execute, Failure, ListTokens, RevokeToken, Scope as ScopeName, Secret,
-    TokenKind as KindName, TokenList, TokenReport, TokenState,
+    CreateToken, CreatedToken, ErrorCode, Execute, Failure, ListTokens, RevokeToken, Scope as ScopeName,
+    Secret, TokenKind as KindName, TokenList, TokenReport, TokenState,
 };
 use mcpr_auth::{NewToken, Principal, Scope, Scopes, Timestamp, Token, TokenKind};
 use mcpr_store::StoreError;
@@ -18,28 +18,55 @@ impl Execute<CreateToken, Principal> for Operator {
             client: asked.client,
             project: asked.project,
             toolset: asked.toolset,
-            scopes: Scopes::of(&asked.scopes.iter().map(|scope| scope_of(*scope)).collect::<Vec<_>>()),
+            scopes: Scopes::of(
+                &asked
+                    .scopes
+                    .iter()
+                    .map(|scope| scope_of(*scope))
+                    .collect::<Vec<_>>(),
+            ),
             expires,
             ..NewToken::new(TokenKind::Pat, asked.name)
         };
-        let minted = self.gateway.doorkeeper.create(&*self.gateway.store, new).await.map_err(|error| failed(&error))?;
+        let minted = self
+            .gateway
+            .doorkeeper
+            .create(&*self.gateway.store, new)
+            .await
+            .map_err(|error| failed(&error))?;
         let secret = Secret::new(minted.secret.reveal());
-        Ok(CreatedToken { secret, token: report(&minted.token) })
+        Ok(CreatedToken {
+            secret,
+            token: report(&minted.token),
+        })
     }
 }
 
 impl Execute<ListTokens, Principal> for Operator {
     async fn execute(&self, _: &Principal, _: ListTokens) -> Result<TokenList, Failure> {
         self.gateway.doorkeeper.save_uses(&*self.gateway.store).await;
-        let tokens = self.gateway.store.tokens().await.map_err(|error| failed(&error.into()))?;
-        Ok(TokenList { tokens: tokens.iter().map(|(token, _)| report(token)).collect() })
+        let tokens = self
+            .gateway
+            .store
+            .tokens()
+            .await
+            .map_err(|error| failed(&error.into()))?;
+        Ok(TokenList {
+            tokens: tokens.iter().map(|(token, _)| report(token)).collect(),
+        })
     }
 }
 
 impl Execute<RevokeToken, Principal> for Operator {
     async fn execute(&self, _: &Principal, asked: RevokeToken) -> Result<TokenReport, Failure> {
-        let revoked = self.gateway.doorkeeper.revoke(&*self.gateway.store, &asked.which).await;
-        revoked.map(|token| report(&token)).map_err(|error| failed(&error))
+        let revoked = self
+            .gateway
+            .doorkeeper
+            .revoke(&*self.gateway.store, &asked.which)
+            .await;
+        revoked
+            .map(|token| report(&token))
+            .map_err(|error| failed(&error))
     }
 }
 

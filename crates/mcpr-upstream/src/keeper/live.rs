@@ -12,13 +12,13 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
 use super::start::Started;
 use super::{Command, Ended, Keeper};
+use crate::Replica;
 use crate::ask::Line;
 use crate::introduce::{Introduced, initialize, ping};
 use crate::list::Lister;
 use crate::listen::listen;
 use crate::spec::Reach;
 use crate::status::{Heard, Phase};
-use crate::Replica;
 
 /// How long notices are gathered before the lists are read again (AGG-10 allows 250 ms).
 const GATHER: Duration = Duration::from_millis(100);
@@ -50,7 +50,12 @@ struct Life {
 impl Keeper {
     /// Serves until the connection ends, nobody needs it, or the gateway stops it.
     pub(super) async fn live(&mut self, started: Started) -> Ended {
-        let Started { mut line, introduced, offers, pid } = started;
+        let Started {
+            mut line,
+            introduced,
+            offers,
+            pid,
+        } = started;
         let replica = Replica::new(self.name.clone(), introduced.version, line.transport.clone(), pid);
         tracing::info!(server = %self.name, version = %replica.version, tools = offers.tools.len(), "server ready");
         self.publish(|status| {
@@ -159,10 +164,15 @@ impl Keeper {
             return Ok(());
         }
         let transport = line.transport.clone();
-        match line.during(ping(&*transport, life.replica.version, PATIENCE)).await {
+        match line
+            .during(ping(&*transport, life.replica.version, PATIENCE))
+            .await
+        {
             Ok(()) => life.strikes = 0,
             Err(failed) if failed.kind == FailedKind::SessionExpired => return self.renew(line, life).await,
-            Err(failed) if matches!(failed.kind, FailedKind::Status(_) | FailedKind::Malformed) => life.strikes = 0,
+            Err(failed) if matches!(failed.kind, FailedKind::Status(_) | FailedKind::Malformed) => {
+                life.strikes = 0
+            }
             Err(failed) => {
                 life.strikes += 1;
                 if life.strikes >= strikes {
@@ -179,7 +189,11 @@ impl Keeper {
     }
 
     /// Takes lists that were read again. A notice is counted even if nothing changed (AGG-10).
-    fn listed(&self, life: &mut Life, read: Result<(Heard, Result<Offers, Failed>), tokio::task::JoinError>) -> Result<(), Failed> {
+    fn listed(
+        &self,
+        life: &mut Life,
+        read: Result<(Heard, Result<Offers, Failed>), tokio::task::JoinError>,
+    ) -> Result<(), Failed> {
         let Ok((covers, read)) = read else { return Ok(()) };
         match read {
             Ok(offers) => self.publish(|status| {
@@ -235,7 +249,12 @@ impl Life {
         let (introduced, server) = (self.introduced.clone(), keeper.name.clone());
         let before = keeper.status.borrow().offers.clone();
         self.reading.spawn(async move {
-            let lister = Lister { server: server.as_str(), transport: &*transport, introduced: &introduced, limit: PATIENCE };
+            let lister = Lister {
+                server: server.as_str(),
+                transport: &*transport,
+                introduced: &introduced,
+                limit: PATIENCE,
+            };
             (covers, lister.read(covers, before.as_deref()).await)
         });
     }

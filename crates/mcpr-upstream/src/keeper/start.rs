@@ -57,7 +57,9 @@ impl Keeper {
         let permit = self.around.starts.acquire().await;
         let limit = self.spec.timeouts.start;
         let deadline = Instant::now() + limit;
-        let met = timeout_at(deadline, self.meet()).await.unwrap_or_else(|_| Err(too_slow(limit, "introduction")))?;
+        let met = timeout_at(deadline, self.meet())
+            .await
+            .unwrap_or_else(|_| Err(too_slow(limit, "introduction")))?;
         let listed = timeout_at(deadline, self.first_lists(met)).await;
         let started = listed.unwrap_or_else(|_| Err(too_slow(limit, "first listing")))?;
         drop(permit);
@@ -73,7 +75,12 @@ impl Keeper {
             limit: STEP,
         };
         let offers = met.line.during(lister.read(Heard::ALL, None)).await?;
-        Ok(Started { line: met.line, introduced: met.introduced, offers: Arc::new(offers), pid: met.pid })
+        Ok(Started {
+            line: met.line,
+            introduced: met.introduced,
+            offers: Arc::new(offers),
+            pid: met.pid,
+        })
     }
 
     /// Finds out how the server is spoken to, unless that is known, and does the opening exchange.
@@ -98,7 +105,9 @@ impl Keeper {
 
     fn on_the_right_wire(&self, verdict: Verdict) -> Verdict {
         match &self.spec.reach {
-            Reach::Http(http) if http.sse == SseChoice::Always && verdict == Verdict::Session => Verdict::OldSse,
+            Reach::Http(http) if http.sse == SseChoice::Always && verdict == Verdict::Session => {
+                Verdict::OldSse
+            }
             _ => verdict,
         }
     }
@@ -111,7 +120,10 @@ impl Keeper {
                 let (mut line, signs) = self.dial(Wire::Usual).await?;
                 match self.probe(&mut line, None).await? {
                     Probe::Stateless(introduced) => Ok(met(line, signs, *introduced)),
-                    _ => Err(Failed::maybe_sent(FailedKind::Malformed, "the server does not speak 2026-07-28")),
+                    _ => Err(Failed::maybe_sent(
+                        FailedKind::Malformed,
+                        "the server does not speak 2026-07-28",
+                    )),
                 }
             }
         }
@@ -139,7 +151,10 @@ impl Keeper {
             Err(failed) if old && matches!(failed.kind, FailedKind::Status(400 | 404 | 405)) => {
                 let fresh = self.dial(Wire::OldSse).await?;
                 // If that fails too, the first failure is the one to tell: it is about what the file says.
-                self.greet(fresh).await.map(|met| (met, Verdict::OldSse)).map_err(|_| failed)
+                self.greet(fresh)
+                    .await
+                    .map(|met| (met, Verdict::OldSse))
+                    .map_err(|_| failed)
             }
             Err(failed) => Err(failed),
         }
@@ -152,13 +167,20 @@ impl Keeper {
             Ok(introduced) => Ok(met(line, signs, introduced)),
             Err(failed) => {
                 line.transport.close().await;
-                Err(line.ended.filter(|_| failed.kind == FailedKind::Closed).unwrap_or(failed))
+                Err(line
+                    .ended
+                    .filter(|_| failed.kind == FailedKind::Closed)
+                    .unwrap_or(failed))
             }
         }
     }
 
     async fn dial(&self, wire: Wire) -> Result<Fresh, Failed> {
-        let Dialled { transport, events, signs } = self.around.dial.dial(&self.name, &self.spec, wire).await?;
+        let Dialled {
+            transport,
+            events,
+            signs,
+        } = self.around.dial.dial(&self.name, &self.spec, wire).await?;
         Ok((Line::new(transport, events), signs))
     }
 
@@ -183,18 +205,28 @@ impl Keeper {
 type Fresh = (Line, Option<Arc<dyn Signs>>);
 
 fn met(line: Line, signs: Option<Arc<dyn Signs>>, introduced: Introduced) -> Met {
-    Met { line, introduced, pid: signs.and_then(|signs| signs.pid()) }
+    Met {
+        line,
+        introduced,
+        pid: signs.and_then(|signs| signs.pid()),
+    }
 }
 
 /// A stateless server that does not speak our revision; one that names only dates with a
 /// handshake can still be greeted.
 fn settle_versions(versions: &[String]) -> Result<Probe, Failed> {
-    let session = |text: &String| text.parse::<Version>().is_ok_and(|version| version < Version::V2026_07_28);
+    let session = |text: &String| {
+        text.parse::<Version>()
+            .is_ok_and(|version| version < Version::V2026_07_28)
+    };
     if versions.iter().any(session) {
         return Ok(Probe::Session);
     }
     let spoken = versions.join(", ");
-    Err(Failed::maybe_sent(FailedKind::Malformed, format!("the server speaks only these protocol versions: {spoken}")))
+    Err(Failed::maybe_sent(
+        FailedKind::Malformed,
+        format!("the server speaks only these protocol versions: {spoken}"),
+    ))
 }
 
 /// What a probe tells that was not answered with a message (`FailedKind` by the HTTP status).
@@ -208,7 +240,10 @@ fn on_failed_probe(failed: Failed, reach: &Reach) -> Result<Probe, Failed> {
 
 /// Whether a failure may mean that the server is spoken to in another way than remembered.
 fn casts_doubt(failed: &Failed) -> bool {
-    matches!(failed.kind, FailedKind::Malformed | FailedKind::Status(400..=499) | FailedKind::Closed)
+    matches!(
+        failed.kind,
+        FailedKind::Malformed | FailedKind::Status(400..=499) | FailedKind::Closed
+    )
 }
 
 /// Ends when a child process has had its time to answer the probe.
@@ -217,7 +252,9 @@ fn casts_doubt(failed: &Failed) -> bool {
 /// it gets more time; the limit of the whole start holds in any case. Without signs to go by it
 /// never ends.
 async fn silence(signs: Option<&dyn Signs>) {
-    let Some(signs) = signs else { return std::future::pending().await };
+    let Some(signs) = signs else {
+        return std::future::pending().await;
+    };
     let mut quiet_since = Instant::now();
     let mut spoke = false;
     let mut used = signs.cpu_time();
@@ -234,6 +271,7 @@ async fn silence(signs: Option<&dyn Signs>) {
 }
 
 fn too_slow(limit: Duration, what: &str) -> Failed {
-    let detail = format!("no {what} within {limit:?}; if the server needs longer, raise `mcpr.timeouts.start`");
+    let detail =
+        format!("no {what} within {limit:?}; if the server needs longer, raise `mcpr.timeouts.start`");
     Failed::maybe_sent(FailedKind::TimedOut, detail)
 }

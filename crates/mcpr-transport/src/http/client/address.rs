@@ -1,6 +1,7 @@
 //! Where a URL leads, and where a reference in an answer leads from there.
 
 use std::fmt;
+use std::path::Path;
 
 use http::Uri;
 
@@ -11,6 +12,8 @@ pub(crate) struct Origin {
     /// In lower case, an IPv6 address in brackets.
     pub(crate) host: Box<str>,
     pub(crate) port: u16,
+    /// The local socket that is connected to in place of host and port.
+    pub(crate) socket: Option<Box<Path>>,
 }
 
 impl Origin {
@@ -27,7 +30,18 @@ impl Origin {
             secure,
             host: host.to_ascii_lowercase().into(),
             port,
+            socket: None,
         })
+    }
+
+    /// Whoever listens at a local socket.
+    pub(crate) fn local(socket: &Path) -> Self {
+        Self {
+            secure: false,
+            host: "localhost".into(),
+            port: 80,
+            socket: Some(socket.into()),
+        }
     }
 
     /// The host as a resolver or a certificate knows it.
@@ -52,6 +66,9 @@ impl Origin {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(socket) = &self.socket {
+            return socket.display().fmt(f);
+        }
         let scheme = if self.secure { "https" } else { "http" };
         write!(f, "{scheme}://{}", self.authority())
     }

@@ -1,12 +1,13 @@
 //! Makes connections.
 
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpStream, lookup_host};
+use tokio::net::{TcpStream, UnixStream, lookup_host};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -44,12 +45,21 @@ impl Connector {
     }
 
     async fn dial(&self) -> Result<Sender, Failed> {
+        if let Some(socket) = &self.origin.socket {
+            return self.local(socket).await;
+        }
         let tcp = self.tcp().await.map_err(|error| self.unreachable(&error))?;
         if self.origin.secure {
             self.secured(tcp).await
         } else {
             self.handshake(tcp).await
         }
+    }
+
+    async fn local(&self, socket: &Path) -> Result<Sender, Failed> {
+        let stream = UnixStream::connect(socket).await;
+        self.handshake(stream.map_err(|error| self.unreachable(&error))?)
+            .await
     }
 
     /// Tries every address of the host, each with its share of the time.

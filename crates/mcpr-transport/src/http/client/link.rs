@@ -98,6 +98,15 @@ impl Link {
         self.start(Parcel::get(headers)).await?.await
     }
 
+    /// Ends the session that `headers` name and waits for the head of the answer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Link::post`].
+    pub async fn delete(&self, headers: &HeaderMap) -> Result<Answer, Failed> {
+        self.start(Parcel::delete(headers)).await?.await
+    }
+
     /// Closes all connections; what is open on them fails.
     pub fn close(&self) {
         self.0.stop.cancel();

@@ -1,6 +1,7 @@
 //! Where a server is, as the configuration says it.
 
 use std::fmt;
+use std::path::Path;
 
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::uri::{PathAndQuery, Uri};
@@ -72,6 +73,25 @@ impl Target {
             headers: read_headers(&origin, headers)?,
             origin,
             path,
+        })
+    }
+
+    /// The endpoint at `path` of whoever listens at a local socket, with headers as for
+    /// [`Target::new`].
+    ///
+    /// # Errors
+    ///
+    /// A sentence for the one who wrote the headers.
+    pub fn local<'a>(
+        socket: &Path,
+        path: &'static str,
+        headers: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, TargetError> {
+        let origin = Origin::local(socket);
+        Ok(Self {
+            headers: read_headers(&origin, headers)?,
+            origin,
+            path: PathAndQuery::from_static(path),
         })
     }
 

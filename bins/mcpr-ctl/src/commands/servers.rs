@@ -1,0 +1,107 @@
+//! The servers behind the gateway.
+
+use std::time::Duration;
+
+use mcpr_admin::{ExitCode, ListServers, ServerReport, ServerState};
+
+use crate::connect::Gateway;
+use crate::out::Out;
+use crate::out::look::{Look, Paint};
+use crate::out::phrase;
+use crate::out::table::{Cell, Table};
+use crate::problem::Problem;
+
+/// `servers ls`
+pub(super) async fn list(gateway: &Gateway, out: &Out) -> Result<ExitCode, Problem> {
+    let list = gateway.ask(&ListServers {}).await?;
+    out.report(&list, |list, look| page(&list.servers, look))?;
+    Ok(ExitCode::Ok)
+}
+
+/// The servers as a table with everything that is known of each.
+fn page(servers: &[ServerReport], look: &Look) -> String {
+    let mut table = Table::new(&[
+        "SERVER",
+        "STATE",
+        "VIA",
+        "PROTOCOL",
+        "TOOLS",
+        "PROMPTS",
+        "RESOURCES",
+        "BUSY",
+        "STARTS",
+        "PID",
+        "PROBLEM",
+    ]);
+    for server in servers {
+        let [
+            name,
+            state,
+            via,
+            protocol,
+            tools,
+            prompts,
+            resources,
+            busy,
+            problem,
+        ] = cells(server);
+        let (starts, pid) = (server.starts.into(), server.pid.map(u64::from).into());
+        table.row([
+            name, state, via, protocol, tools, prompts, resources, busy, starts, pid, problem,
+        ]);
+    }
+    table.draw(look)
+}
+
+/// The servers as a table of what matters every day.
+pub(super) fn short(servers: &[ServerReport], look: &Look) -> String {
+    let mut table = Table::new(&[
+        "SERVER",
+        "STATE",
+        "VIA",
+        "PROTOCOL",
+        "TOOLS",
+        "PROMPTS",
+        "RESOURCES",
+        "BUSY",
+        "PROBLEM",
+    ]);
+    for server in servers {
+        table.row(cells(server));
+    }
+    table.draw(look)
+}
+
+fn cells(server: &ServerReport) -> [Cell; 9] {
+    [
+        server.name.as_str().into(),
+        state(server.state),
+        server.via.map(|via| via.as_str()).into(),
+        server.protocol.as_deref().into(),
+        server.tools.into(),
+        server.prompts.into(),
+        server.resources.into(),
+        server.in_flight.into(),
+        problem(server).into(),
+    ]
+}
+
+fn state(state: ServerState) -> Cell {
+    let paint = match state {
+        ServerState::Ok => Paint::Good,
+        ServerState::Idle | ServerState::Disabled => Paint::Dim,
+        ServerState::Starting | ServerState::Stale => Paint::Uncertain,
+        ServerState::Down | ServerState::AuthRequired | ServerState::Misconfigured => Paint::Bad,
+    };
+    Cell::from(state.as_str()).paint(paint)
+}
+
+/// Why it is not well, and when it is tried again.
+fn problem(server: &ServerReport) -> Option<String> {
+    let retry = server.retry_in_ms.map(|ms| match ms {
+        0 => "next try now".to_owned(),
+        _ => format!("next try in {}", phrase::duration(Duration::from_millis(ms))),
+    });
+    let known: Vec<_> = [server.reason.clone(), retry].into_iter().flatten().collect();
+    (!known.is_empty()).then(|| known.join("; "))
+}

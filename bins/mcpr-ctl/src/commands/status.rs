@@ -1,0 +1,63 @@
+//! How the gateway and its servers are doing.
+
+use std::time::Duration;
+
+use mcpr_admin::{ExitCode, Status, StatusReport};
+
+use super::servers;
+use crate::connect::Gateway;
+use crate::out::Out;
+use crate::out::look::{Look, Paint};
+use crate::out::phrase;
+use crate::problem::Problem;
+
+/// `status`
+pub(super) async fn show(gateway: &Gateway, out: &Out, tell: bool) -> Result<ExitCode, Problem> {
+    let status = gateway.ask(&Status {}).await?;
+    let all_fine = status.servers.iter().all(|server| server.state.is_fine());
+    out.report(&status, page)?;
+    Ok(if tell && !all_fine {
+        ExitCode::Partly
+    } else {
+        ExitCode::Ok
+    })
+}
+
+fn page(status: &StatusReport, look: &Look) -> String {
+    let servers = match &status.servers[..] {
+        [] => "no servers yet: add one to the configuration file\n".to_owned(),
+        servers => servers::short(servers, look),
+    };
+    format!("{}\n{}\n{servers}", headline(status, look), places(status))
+}
+
+fn headline(status: &StatusReport, look: &Look) -> String {
+    let name = look.paint(Paint::Head, &format!("mcpr {}", status.version));
+    let up = phrase::duration(Duration::from_secs(status.uptime_seconds));
+    let sessions = counted(status.sessions, "session");
+    let calls = counted(status.calls_total, "call");
+    let errors = counted(status.errors_total, "error");
+    format!(
+        "{name} · up {up} · pid {} · {sessions} · {calls}, {errors}",
+        status.pid
+    )
+}
+
+/// Where it listens, what it has read and where it writes, one line each.
+fn places(status: &StatusReport) -> String {
+    let listen = status.listen.iter().map(|url| ("listen", url));
+    let config = status.config_files.iter().map(|file| ("config", file));
+    let log = status.log_file.iter().map(|file| ("log", file));
+    listen
+        .chain(config)
+        .chain(log)
+        .map(|(what, place)| format!("  {what:<8}{place}\n"))
+        .collect()
+}
+
+fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    }
+}

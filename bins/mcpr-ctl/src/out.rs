@@ -1,0 +1,136 @@
+//! All that is written: data to standard output, talk to standard error.
+
+pub(crate) mod content;
+pub(crate) mod indent;
+pub(crate) mod look;
+pub(crate) mod phrase;
+pub(crate) mod table;
+pub(crate) mod text;
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+use mcpr_admin::ExitCode;
+use mcpr_protocol::RawJson;
+use serde::Serialize;
+
+use self::look::{Look, Paint};
+use crate::cli::{Color, Global};
+use crate::problem::Problem;
+
+/// Where and how things are written.
+#[derive(Debug)]
+pub(crate) struct Out {
+    json: bool,
+    quiet: bool,
+    look: Look,
+    talk: Look,
+}
+
+#[derive(Serialize)]
+struct Failed<'a> {
+    error: &'a Problem,
+}
+
+impl Out {
+    /// As the user wants it and the terminal can show it.
+    pub(crate) fn new(global: &Global) -> Self {
+        let look = Look::of(&io::stdout(), global.color);
+        let talk = Look::of(&io::stderr(), global.color);
+        Self {
+            json: global.json,
+            quiet: global.quiet,
+            look,
+            talk,
+        }
+    }
+
+    /// JSON only, for when the command line itself is at fault.
+    pub(crate) fn for_scripts() -> Self {
+        let [look, talk] = [
+            Look::of(&io::stdout(), Color::Never),
+            Look::of(&io::stderr(), Color::Never),
+        ];
+        Self {
+            json: true,
+            quiet: true,
+            look,
+            talk,
+        }
+    }
+
+    /// Whether JSON is wanted.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Whether what is written is seen by a person at once.
+    pub(crate) fn is_terminal(&self) -> bool {
+        io::stdout().is_terminal()
+    }
+
+    /// Shows a report: as it is to scripts, as `page` draws it to people.
+    pub(crate) fn report<T: Serialize>(
+        &self,
+        report: &T,
+        page: impl FnOnce(&T, &Look) -> String,
+    ) -> Result<(), Problem> {
+        if self.json {
+            return self.json(report);
+        }
+        self.bytes(page(report, &self.look).as_bytes())
+    }
+
+    /// Writes data.
+    pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), Problem> {
+        let mut stdout = io::stdout().lock();
+        match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+            // The reader has seen enough, as `head` does.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            written => Ok(written?),
+        }
+    }
+
+    /// Tells people something that is no data.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet && !self.json {
+            self.say(text);
+        }
+    }
+
+    /// Tells how the command ended.
+    pub(crate) fn ended(&self, outcome: Result<ExitCode, Problem>) -> ExitCode {
+        let problem = match outcome {
+            Ok(code) => return code,
+            Err(problem) => problem,
+        };
+        if self.json {
+            // Nobody is left to tell if that fails.
+            let _ = self.json(&Failed { error: &problem });
+        } else {
+            self.say(&self.told(&problem));
+        }
+        problem.exit
+    }
+
+    fn told(&self, problem: &Problem) -> String {
+        let error = self.talk.paint(Paint::Bad, "error:");
+        let hint = problem
+            .hint
+            .as_ref()
+            .map(|hint| format!("\n{} {hint}", self.talk.paint(Paint::Good, " help:")));
+        let told = format!("{error} {}{}", problem.message, hint.unwrap_or_default());
+        text::printable(&told, self.talk.color)
+    }
+
+    /// One line, without parsing and writing again what a server said.
+    pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), Problem> {
+        let mut line = RawJson::render(value).into_bytes().to_vec();
+        line.push(b'\n');
+        self.bytes(&line)
+    }
+
+    /// Nobody is left to tell if that fails.
+    fn say(&self, text: &str) {
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+}

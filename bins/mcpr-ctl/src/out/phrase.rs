@@ -1,0 +1,105 @@
+//! Times and sizes in a few letters.
+
+use std::time::Duration;
+
+use mcpr_auth::Timestamp;
+
+use super::look::Look;
+
+const UNITS: [(u64, &str); 4] = [(86_400, "d"), (3600, "h"), (60, "m"), (1, "s")];
+
+/// A duration in its two largest units, such as `3d 4h`; never shorter than a second.
+pub(crate) fn duration(duration: Duration) -> String {
+    let seconds = duration.as_millis().div_ceil(1000).max(1);
+    let seconds = u64::try_from(seconds).unwrap_or(u64::MAX);
+    let first = UNITS
+        .iter()
+        .position(|(unit, _)| seconds >= *unit)
+        .unwrap_or(UNITS.len() - 1);
+    let (unit, name) = UNITS[first];
+    let large = format!("{}{name}", seconds / unit);
+    match UNITS
+        .get(first + 1)
+        .map(|(next, name)| (seconds % unit / next, name))
+    {
+        Some((count, name)) if count > 0 => format!("{large} {count}{name}"),
+        _ => large,
+    }
+}
+
+/// A point in time as it is best read: on a terminal by its distance, elsewhere as it is.
+pub(crate) fn time(rfc3339: &str, now: Timestamp, look: &Look) -> String {
+    match rfc3339.parse::<Timestamp>() {
+        Ok(time) if look.width.is_some() => distance(time, now),
+        _ => rfc3339.to_owned(),
+    }
+}
+
+fn distance(time: Timestamp, now: Timestamp) -> String {
+    let seconds = time.unix() - now.unix();
+    let away = rough(seconds.unsigned_abs());
+    match seconds {
+        ..0 => format!("{away} ago"),
+        0 => "now".to_owned(),
+        _ => format!("in {away}"),
+    }
+}
+
+/// The largest unit alone.
+fn rough(seconds: u64) -> String {
+    let (unit, name) = UNITS
+        .into_iter()
+        .find(|(unit, _)| seconds >= *unit)
+        .unwrap_or((1, "s"));
+    format!("{}{name}", seconds / unit)
+}
+
+/// A number of bytes, such as `12 KiB`.
+pub(crate) fn size(bytes: u64) -> String {
+    let units = ["KiB", "MiB", "GiB", "TiB"];
+    let mut size = bytes;
+    let mut shown = "B";
+    for unit in units {
+        if size < 1024 {
+            break;
+        }
+        (size, shown) = (size / 1024, unit);
+    }
+    format!("{size} {shown}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_shows_its_two_largest_units() {
+        let shown =
+            [0, 400, 1000, 61_000, 3_600_000, 273_600_000].map(|ms| duration(Duration::from_millis(ms)));
+        assert_eq!(shown, ["1s", "1s", "1s", "1m 1s", "1h", "3d 4h"]);
+    }
+
+    #[test]
+    fn a_time_is_relative_on_a_terminal_only() {
+        let now = Timestamp::from_unix(1_800_000_000);
+        let on = |width| Look { width, color: false };
+        let shown = |text| time(text, now, &on(Some(80)));
+
+        assert_eq!(shown("2027-01-15T07:30:00Z"), "30m ago");
+        assert_eq!(shown("2027-01-15T08:00:00Z"), "now");
+        assert_eq!(shown("2027-04-15T08:00:00Z"), "in 90d");
+        assert_eq!(shown("soon"), "soon");
+        assert_eq!(
+            time("2027-01-15T07:30:00Z", now, &on(None)),
+            "2027-01-15T07:30:00Z"
+        );
+    }
+
+    #[test]
+    fn a_size_shows_its_largest_unit() {
+        assert_eq!(
+            [0, 1023, 1024, 12_900, 3 << 20].map(size),
+            ["0 B", "1023 B", "1 KiB", "12 KiB", "3 MiB"]
+        );
+    }
+}

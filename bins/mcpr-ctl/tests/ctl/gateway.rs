@@ -1,0 +1,83 @@
+//! A gateway of which only the admin API is there, with fixed answers.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::UnixListener;
+use tokio::runtime::{Builder, Runtime};
+
+type Answers = HashMap<&'static str, (u16, &'static str)>;
+
+/// The gateway; it ends with this value.
+pub(crate) struct Gateway {
+    _runtime: Runtime,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Gateway {
+    /// Listens at `socket`, and gives to each operation its status and text. After `stop` it ends.
+    pub(crate) fn start(socket: &Path, answers: &[(&'static str, u16, &'static str)]) -> Self {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let asked = Arc::<Mutex<Vec<String>>>::default();
+        let answers = answers
+            .iter()
+            .map(|(path, status, text)| (*path, (*status, *text)))
+            .collect();
+        let listener = {
+            let _inside = runtime.enter();
+            UnixListener::bind(socket).unwrap()
+        };
+        runtime.spawn(serve(listener, answers, Arc::clone(&asked)));
+        Self {
+            _runtime: runtime,
+            asked,
+        }
+    }
+
+    /// What it was asked: path and body.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+async fn serve(listener: UnixListener, answers: Answers, asked: Arc<Mutex<Vec<String>>>) {
+    while !asked.lock().unwrap().iter().any(|line| line.starts_with("stop ")) {
+        let (stream, _) = listener.accept().await.unwrap();
+        let service = service_fn(|request| answer(request, &answers, &asked));
+        let _ = http1::Builder::new()
+            .serve_connection(TokioIo::new(stream), service)
+            .await;
+    }
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    answers: &Answers,
+    asked: &Mutex<Vec<String>>,
+) -> Result<Response<Full<Bytes>>, hyper::Error> {
+    let path = request.uri().path().trim_start_matches("/admin/v1/").to_owned();
+    let body = request.into_body().collect().await?.to_bytes();
+    asked
+        .lock()
+        .unwrap()
+        .push(format!("{path} {}", String::from_utf8_lossy(&body)));
+    let (status, text) = answers
+        .get(&*path)
+        .copied()
+        .unwrap_or((500, "no answer was prepared"));
+    let mut response = Response::new(Full::from(text));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap();
+    Ok(response)
+}

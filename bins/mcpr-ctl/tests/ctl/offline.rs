@@ -1,0 +1,196 @@
+//! Tokens without a running gateway, and how every other command ends then.
+
+use std::os::unix::fs::PermissionsExt;
+
+use insta::assert_snapshot;
+
+use crate::stage::Stage;
+
+/// Makes a token and gives its id.
+fn create(stage: &Stage, words: &[&str]) -> String {
+    let ran = stage.ctl(&[&["tokens", "create", "--json"], words].concat());
+    assert_eq!(ran.code, 0, "{ran}");
+    ran.json()["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn http_03_a_token_is_made_without_a_gateway_and_only_its_text_is_data() {
+    let stage = Stage::new();
+
+    let ran = stage.ctl(&["tokens", "create", "--client", "claude-code"]);
+
+    let secret = ran.out().trim_end();
+    assert!(secret.starts_with("mcpr_pat_") && secret.len() == 47, "{ran}");
+    for part in [
+        "shown once",
+        "id tk_",
+        "name claude-code",
+        "scopes read,call",
+        "no gateway is running",
+    ] {
+        assert!(ran.stderr.contains(part), "{part}: {ran}");
+    }
+    assert!(!ran.stderr.contains(secret));
+    assert_eq!(stage.ctl(&["tokens", "create", "--name", "a", "-q"]).stderr, "");
+}
+
+#[test]
+fn http_03_what_is_known_of_a_token_is_listed_and_its_text_is_not() {
+    let stage = Stage::new();
+    let words = [
+        "--name",
+        "laptop",
+        "--client",
+        "cursor",
+        "--project",
+        "web",
+        "--scope",
+        "read",
+        "--expires",
+        "90d",
+    ];
+    let id = create(&stage, &words);
+
+    let list = stage.ctl(&["tokens", "ls", "--json"]).json();
+
+    let token = &list["tokens"][0];
+    assert_eq!(token["id"], id.as_str());
+    let facts = ["name", "client", "project", "kind", "state"].map(|fact| token[fact].as_str().unwrap());
+    assert_eq!(facts, ["laptop", "cursor", "web", "pat", "active"]);
+    assert_eq!(token["scopes"], serde_json::json!(["read"]));
+    assert!(token["expires"].as_str() > token["created"].as_str());
+    assert_eq!(token.get("secret"), None);
+}
+
+#[test]
+fn sec_02_an_operator_s_token_is_of_its_own_kind() {
+    let stage = Stage::new();
+
+    let made = stage
+        .ctl(&["tokens", "create", "--name", "ops", "--scope", "admin", "--json"])
+        .json();
+
+    assert!(made["secret"].as_str().unwrap().starts_with("mcpr_adm_"));
+    assert_eq!(made["kind"], "adm");
+}
+
+#[test]
+fn sec_02_a_token_is_revoked_by_name_or_id_and_stays_listed() {
+    let stage = Stage::new();
+    let id = create(&stage, &["--name", "laptop"]);
+    create(&stage, &["--name", "ci"]);
+
+    let by_name = stage.ctl(&["tokens", "revoke", "ci"]);
+    let by_id = stage.ctl(&["tokens", "revoke", &id, "--json"]);
+
+    assert!(
+        by_name.out().starts_with("revoked tk_") && by_name.out().ends_with(" (ci)\n"),
+        "{by_name}"
+    );
+    assert_eq!(by_id.json()["state"], "revoked");
+    let states = stage.ctl(&["tokens", "ls", "--json"]).json();
+    assert!(
+        states["tokens"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|token| token["state"] == "revoked")
+    );
+}
+
+#[test]
+fn sec_02_the_database_is_for_its_owner_s_eyes_only_and_holds_no_text() {
+    let stage = Stage::new();
+    let ran = stage.ctl(&["tokens", "create", "--name", "laptop"]);
+
+    let mode = std::fs::metadata(stage.path("mcpr.db"))
+        .unwrap()
+        .permissions()
+        .mode();
+    let content = std::fs::read(stage.path("mcpr.db")).unwrap();
+
+    let secret = &ran.out().as_bytes()[9..41];
+    assert_eq!(mode & 0o777, 0o600);
+    assert!(!content.windows(secret.len()).any(|bytes| bytes == secret));
+}
+
+#[test]
+fn ctl_02_looking_for_tokens_makes_no_database() {
+    let stage = Stage::new();
+
+    assert_snapshot!(stage.ctl(&["tokens", "ls"]));
+    assert_snapshot!(stage.ctl(&["tokens", "revoke", "laptop", "--json"]));
+    assert!(!stage.path("mcpr.db").exists());
+}
+
+#[test]
+fn ctl_04_a_name_that_two_tokens_have_revokes_neither() {
+    let stage = Stage::new();
+    let [one, two] = [
+        create(&stage, &["--name", "ci"]),
+        create(&stage, &["--name", "ci"]),
+    ];
+
+    let ran = stage.ctl(&["tokens", "revoke", "ci"]);
+
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.stderr.contains(&one) && ran.stderr.contains(&two), "{ran}");
+}
+
+#[test]
+fn ctl_04_a_database_that_is_none_is_explained() {
+    let stage = Stage::new();
+    std::fs::write(
+        stage.path("mcpr.db"),
+        "this is a text file and no database at all",
+    )
+    .unwrap();
+
+    assert_snapshot!(stage.ctl(&["tokens", "create", "--name", "a"]));
+}
+
+#[test]
+fn ctl_04_without_a_gateway_every_other_command_ends_with_5_and_says_how_to_start_one() {
+    let stage = Stage::new();
+
+    for words in [
+        &["status"][..],
+        &["servers", "ls"],
+        &["tools", "ls"],
+        &["tools", "show", "t"],
+        &["tools", "call", "t"],
+        &["resources", "ls"],
+        &["resources", "read", "u"],
+        &["prompts", "ls"],
+        &["prompts", "get", "p"],
+        &["stop"],
+    ] {
+        let ran = stage.ctl(words);
+        assert_eq!(ran.code, 5, "{ran}");
+        assert!(ran.stderr.contains("start one with `mcpr-gateway`"), "{ran}");
+    }
+    assert_snapshot!(stage.ctl(&["status"]));
+    assert_snapshot!(stage.ctl(&["status", "--json"]));
+}
+
+#[test]
+fn ctl_02_a_gateway_that_was_named_is_not_replaced_by_the_database() {
+    let stage = Stage::new();
+    let socket = stage.path("other.sock");
+
+    assert_snapshot!(stage.ctl(&["tokens", "ls", "--socket", socket.to_str().unwrap()]));
+    assert_eq!(
+        stage
+            .ctl(&[
+                "tokens",
+                "create",
+                "--name",
+                "a",
+                "--gateway",
+                "http://127.0.0.1:1"
+            ])
+            .code,
+        5
+    );
+    assert!(!stage.path("mcpr.db").exists());
+}

@@ -1,0 +1,119 @@
+//! A home of its own for each story, and the program in it.
+
+use std::fmt;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::gateway::Gateway;
+
+/// A home for one story, with or without a gateway.
+pub(crate) struct Stage {
+    home: TempDir,
+    gateway: Option<Gateway>,
+    variables: Vec<(&'static str, String)>,
+}
+
+/// What one command did.
+pub(crate) struct Ran {
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+    pub(crate) code: i32,
+    home: String,
+    typed: String,
+}
+
+impl Stage {
+    /// An empty home.
+    pub(crate) fn new() -> Self {
+        Self {
+            home: tempfile::tempdir().unwrap(),
+            gateway: None,
+            variables: Vec::new(),
+        }
+    }
+
+    /// A gateway that runs in this home and gives these answers.
+    pub(crate) fn gateway(answers: &[(&'static str, u16, &'static str)]) -> Self {
+        let mut stage = Self::new();
+        stage.gateway = Some(Gateway::start(&stage.home.path().join("ctl.sock"), answers));
+        stage
+    }
+
+    /// Sets a variable for the program.
+    pub(crate) fn set(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.variables.push((name, value.into()));
+        self
+    }
+
+    /// A path in the home.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    /// What the gateway was asked, one line each.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.gateway.as_ref().map(Gateway::asked).unwrap_or_default()
+    }
+
+    /// Runs the program with these words.
+    pub(crate) fn ctl(&self, words: &[&str]) -> Ran {
+        self.ctl_reading(words, "")
+    }
+
+    /// Runs the program with these words and this standard input.
+    pub(crate) fn ctl_reading(&self, words: &[&str], input: &str) -> Ran {
+        let mut child = self.command(words).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        Ran {
+            stdout: output.stdout,
+            stderr: String::from_utf8(output.stderr).unwrap(),
+            code: output.status.code().unwrap(),
+            home: self.home.path().to_str().unwrap().to_owned(),
+            typed: words.join(" "),
+        }
+    }
+
+    /// Nothing of the environment of the tests reaches the program.
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcpr-ctl"));
+        command
+            .args(words)
+            .env_clear()
+            .env("MCPR_HOME", self.home.path())
+            .current_dir(self.home.path());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+}
+
+impl Ran {
+    /// Standard output as text.
+    pub(crate) fn out(&self) -> &str {
+        std::str::from_utf8(&self.stdout).unwrap()
+    }
+
+    /// Standard output as JSON.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.stdout).unwrap()
+    }
+}
+
+impl fmt::Display for Ran {
+    /// A transcript: what was typed, both streams, and how it ended. Tabs show as `→`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = |text: &str| text.replace(&self.home, "HOME").replace('\t', "→");
+        writeln!(f, "$ mcpr-ctl {}\n{}", known(&self.typed), known(self.out()))?;
+        if !self.stderr.is_empty() {
+            writeln!(f, "[stderr]\n{}", known(&self.stderr))?;
+        }
+        write!(f, "[exit {}]", self.code)
+    }
+}

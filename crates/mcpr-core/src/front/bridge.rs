@@ -1,0 +1,1 @@
+//! A pipe to a running gateway.

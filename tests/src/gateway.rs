@@ -1,0 +1,230 @@
+//! A gateway under test: in this process, reached over HTTP like any other.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpr_auth::Principal;
+use mcpr_config::{Config, Process};
+use mcpr_core::front::http::{Door, serve};
+use mcpr_core::{Gateway as Core, Operator};
+use mcpr_transport::http::server::{Bound, Options};
+use serde_json::{Map, Value, json};
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::client::{Session, Stateless};
+use crate::{Fake, wait_until};
+
+/// How long a server may take to become ready in a test.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A gateway in the making.
+#[derive(Debug, Default)]
+pub struct Builder {
+    servers: Map<String, Value>,
+    own: Value,
+    home: Option<Arc<tempfile::TempDir>>,
+}
+
+/// A running gateway with one token. It ends, with all its servers, when dropped.
+pub struct Gateway {
+    /// The gateway itself, for those who look inside.
+    pub core: Arc<Core>,
+    /// Where it listens, on loopback.
+    pub port: u16,
+    /// The token of the tests.
+    pub token: String,
+    home: Arc<tempfile::TempDir>,
+    _serving: AbortOnDropHandle<()>,
+}
+
+/// Begins a gateway without servers.
+pub fn gateway() -> Builder {
+    Builder { own: json!({}), ..Builder::default() }
+}
+
+impl Builder {
+    /// Adds a fake server.
+    pub fn fake(self, name: &str, fake: &Fake) -> Self {
+        self.server(name, fake.entry())
+    }
+
+    /// Adds a fake server with keys of mcpr's own in its entry.
+    pub fn fake_with(self, name: &str, fake: &Fake, own: Value) -> Self {
+        let mut entry = fake.entry();
+        entry["mcpr"] = own;
+        self.server(name, entry)
+    }
+
+    /// Adds a server by its entry in the file.
+    pub fn server(mut self, name: &str, entry: Value) -> Self {
+        self.servers.insert(name.to_owned(), entry);
+        self
+    }
+
+    /// Adds a server by its command, given as its words.
+    pub fn command<S: AsRef<str>>(self, name: &str, words: &[S]) -> Self {
+        let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+        self.server(name, json!({ "command": words[0], "args": words[1..] }))
+    }
+
+    /// Sets a key of the object `mcpr` at the top of the file.
+    pub fn own(mut self, key: &str, value: Value) -> Self {
+        self.own[key] = value;
+        self
+    }
+
+    /// Keeps its state where another gateway of the test had it.
+    pub fn at_home_of(mut self, other: &Gateway) -> Self {
+        self.home = Some(other.home.clone());
+        self
+    }
+
+    /// Starts it and gives it a token.
+    pub async fn start(self) -> Gateway {
+        let home = self.home.unwrap_or_else(|| Arc::new(tempfile::tempdir().expect("a temporary folder")));
+        let file = home.path().join("mcpr.json");
+        let text = json!({ "mcpServers": self.servers, "mcpr": self.own }).to_string();
+        std::fs::write(&file, text).expect("the configuration can be written");
+        Gateway::start(home, &file).await
+    }
+
+    /// Starts it and waits until no server is starting any more.
+    pub async fn ready(self) -> Gateway {
+        let gateway = self.start().await;
+        gateway.settled().await;
+        gateway
+    }
+}
+
+impl Gateway {
+    async fn start(home: Arc<tempfile::TempDir>, file: &Path) -> Self {
+        let config = Config::from_files(&[file.to_owned()], &Process).expect("the configuration is valid");
+        let limits = config.gateway.limits;
+        let options = Options {
+            allowed_hosts: config.gateway.allowed_hosts.clone(),
+            allowed_origins: config.gateway.allowed_origins.clone(),
+            ..Options::default()
+        };
+        let options = Options {
+            limits: mcpr_transport::http::server::Limits { body: limits.request_body, ..options.limits },
+            ..options
+        };
+        let store = mcpr_store::open(home.path().join("mcpr.db")).await.expect("the database opens");
+        let core = Core::builder(config).store(store).start().await.expect("the gateway starts");
+        let bound = Bound::tcp(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a free port");
+        let port = bound.local_addr().expect("a port").port();
+        let serving = serve(core.clone(), bound, Door::Tokens, options);
+        let serving = tokio::spawn(async move { serving.await.expect("the socket can be watched") });
+        let mut gateway = Self { core, port, token: String::new(), home, _serving: AbortOnDropHandle::new(serving) };
+        let made = gateway.operate("tokens/create", json!({ "name": "test" })).await;
+        gateway.token = made["secret"].as_str().expect("a secret").to_owned();
+        gateway
+    }
+
+    /// The folder with its state.
+    pub fn home(&self) -> PathBuf {
+        self.home.path().to_owned()
+    }
+
+    /// The URL of its endpoint.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/mcp", self.port)
+    }
+
+    /// Carries out an operation of the admin API.
+    pub async fn operate(&self, path: &str, body: Value) -> Value {
+        let operator = Operator::new(self.core.clone());
+        let answer = operator.perform(&Principal::local(), path, body.to_string().as_bytes()).await;
+        serde_json::from_slice(answer.body()).expect("operations answer in JSON")
+    }
+
+    /// What the gateway says of one of its servers.
+    pub async fn server(&self, name: &str) -> Value {
+        let listed = self.operate("servers/list", json!({})).await;
+        let servers = listed["servers"].as_array().expect("a list of servers");
+        servers.iter().find(|server| server["name"] == name).expect("the server is configured").clone()
+    }
+
+    /// Waits until a server is in this state.
+    pub async fn await_state(&self, name: &str, state: &str) -> Value {
+        self.await_server(name, |server| server["state"] == state).await
+    }
+
+    /// Waits until a server fits.
+    pub async fn await_server(&self, name: &str, fits: impl Fn(&Value) -> bool) -> Value {
+        let end = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let server = self.server(name).await;
+            if fits(&server) {
+                return server;
+            }
+            assert!(tokio::time::Instant::now() < end, "server `{name}` stays so: {server}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Waits until every server is ready or known not to be, and the lists say so.
+    pub async fn settled(&self) {
+        let client = self.client().await;
+        let end = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let states = client.request("tools/list", "{}").await.message()["result"]["_meta"]["dev.mcpr/servers"].clone();
+            let states = states.as_object().expect("states of servers");
+            let moving = |state: &Value| matches!(state["state"].as_str(), Some("starting" | "stale"));
+            if !states.values().any(moving) {
+                return;
+            }
+            assert!(tokio::time::Instant::now() < end, "servers do not settle: {states:?}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// A client of the newest revision with a session.
+    pub async fn client(&self) -> Session {
+        self.client_of("2025-11-25").await
+    }
+
+    /// A client of that revision with a session.
+    pub async fn client_of(&self, version: &str) -> Session {
+        Session::open(self.port, &self.token, version).await
+    }
+
+    /// A stateless client.
+    pub fn stateless(&self) -> Stateless {
+        Stateless { port: self.port, token: self.token.clone() }
+    }
+
+    /// Another token.
+    pub async fn another_token(&self, scopes: &[&str]) -> String {
+        let made = self.operate("tokens/create", json!({ "name": "another", "scopes": scopes })).await;
+        made["secret"].as_str().expect("a secret").to_owned()
+    }
+
+    /// Stops it and waits until nothing of it is left.
+    pub async fn stop(self) -> Arc<tempfile::TempDir> {
+        self.core.shutdown().await;
+        self.home.clone()
+    }
+}
+
+/// Waits until no process has `mark` in its command line.
+pub async fn await_no_process(mark: &str) {
+    wait_until(Duration::from_secs(10), &format!("no process with `{mark}`"), || {
+        processes(mark).is_empty().then_some(())
+    })
+    .await;
+}
+
+/// The processes that have `mark` in their command line, this one aside.
+pub fn processes(mark: &str) -> Vec<u32> {
+    let own = std::process::id();
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let has_mark = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(mark)
+    };
+    pids.filter(|pid| *pid != own).filter(has_mark).collect()
+}

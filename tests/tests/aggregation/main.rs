@@ -1,0 +1,3 @@
+//! Aggregation: names, lists, schemas, resources, results.
+
+mod lists;
