@@ -21,7 +21,7 @@ use self::parse::Expiry;
     arg_required_else_help = true,
     max_term_width = 100
 )]
-#[command(after_long_help = topics::after_help())]
+#[command(after_help = topics::after_help())]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -45,11 +45,18 @@ pub(crate) struct Global {
         global = true,
         value_name = "URL",
         env = "MCPR_GATEWAY",
+        hide_env_values = true,
         conflicts_with = "socket"
     )]
     pub(crate) gateway: Option<String>,
     /// Ask the gateway at this local socket
-    #[arg(long, global = true, value_name = "PATH", env = "MCPR_SOCKET")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "PATH",
+        env = "MCPR_SOCKET",
+        hide_env_values = true
+    )]
     pub(crate) socket: Option<PathBuf>,
     /// Give up after this time, such as 30s or 5m
     #[arg(long, global = true, value_name = "TIME", value_parser = parse::time)]
@@ -62,14 +69,11 @@ pub(crate) struct Global {
     pub(crate) quiet: bool,
 }
 
-/// When to use colours.
+/// When to use colours: `auto` means on a terminal, unless `NO_COLOR` is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set
     Auto,
-    /// Always
     Always,
-    /// Never
     Never,
 }
 

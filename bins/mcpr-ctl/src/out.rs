@@ -14,6 +14,7 @@ use mcpr_protocol::RawJson;
 use serde::Serialize;
 
 use self::look::{Look, Paint};
+use self::text::printable;
 use crate::cli::{Color, Global};
 use crate::problem::Problem;
 
@@ -113,13 +114,12 @@ impl Out {
     }
 
     fn told(&self, problem: &Problem) -> String {
-        let error = self.talk.paint(Paint::Bad, "error:");
-        let hint = problem
-            .hint
-            .as_ref()
-            .map(|hint| format!("\n{} {hint}", self.talk.paint(Paint::Good, " help:")));
-        let told = format!("{error} {}{}", problem.message, hint.unwrap_or_default());
-        text::printable(&told, self.talk.color)
+        let line = |paint, head, text| format!("{} {}", self.talk.paint(paint, head), printable(text));
+        let error = line(Paint::Bad, "error:", &problem.message);
+        match &problem.hint {
+            Some(hint) => format!("{error}\n{}", line(Paint::Good, " help:", hint)),
+            None => error,
+        }
     }
 
     /// One line, without parsing and writing again what a server said.

@@ -81,9 +81,14 @@ impl From<ClientError> for Problem {
             return failure.into();
         }
         let (code, hint) = advice(&error);
+        let message = match &error {
+            // That there is no file or no listener is what the message says already.
+            ClientError::NotRunning { .. } => error.to_string(),
+            _ => chain(&error),
+        };
         Self {
             code,
-            message: chain(&error),
+            message,
             hint: Some(hint.to_owned()),
             data: None,
             exit: error.exit_code(),
@@ -120,7 +125,12 @@ fn advice(error: &ClientError) -> (&'static str, &'static str) {
         ClientError::Forbidden { .. } => ("permission", "run mcpr-ctl as the user that the gateway runs as"),
         ClientError::TimedOut(_) => (
             "timed_out",
-            "wait longer with --timeout, or look at `mcpr-ctl status`",
+            "wait longer with --timeout, or look into the gateway's log",
+        ),
+        ClientError::Unauthorized(_) => (
+            "permission",
+            "put a token with the scope admin into MCPR_TOKEN; `mcpr-ctl tokens create --name NAME --scope admin` \
+             on the gateway's machine makes one",
         ),
         ClientError::Unreadable(_) => ("failed", "use mcpr-ctl and mcpr-gateway of the same version"),
         _ => (
@@ -130,16 +140,19 @@ fn advice(error: &ClientError) -> (&'static str, &'static str) {
     }
 }
 
-/// An error and its causes in one line.
+/// An error and its causes in one line; a cause that only repeats the one above it is left out.
 pub(crate) fn chain(error: &dyn Error) -> String {
-    let mut line = error.to_string();
+    let mut texts = vec![error.to_string()];
     let mut next = error.source();
     while let Some(cause) = next {
         let text = cause.to_string();
-        if !line.ends_with(&text) {
-            line = format!("{line}: {text}");
+        if !texts
+            .iter()
+            .any(|above| above.ends_with(&text) || text.ends_with(above))
+        {
+            texts.push(text);
         }
         next = cause.source();
     }
-    line
+    texts.join(": ")
 }

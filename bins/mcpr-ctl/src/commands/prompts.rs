@@ -78,7 +78,7 @@ fn shown(raw: &RawJson, look: &Look) -> String {
     let result = raw.read::<PromptResult>();
     let page = result.map_or_else(|_| indent(raw) + "\n", |result| result.page());
     if look.width.is_some() {
-        printable(&page, false)
+        printable(&page)
     } else {
         page
     }

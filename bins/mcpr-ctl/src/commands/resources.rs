@@ -99,7 +99,7 @@ impl Content {
     /// What to write. A person at a terminal gets no bytes that could command it.
     fn bytes(&self, uri: &str, seen: bool) -> Result<Vec<u8>, Problem> {
         match (&self.text, &self.blob) {
-            (Some(text), _) if seen => Ok(printable(text, false).into_bytes()),
+            (Some(text), _) if seen => Ok(printable(text).into_bytes()),
             (Some(text), _) => Ok(text.clone().into_bytes()),
             (None, Some(_)) if seen => Err(self.binary(uri)),
             (None, Some(blob)) => STANDARD.decode(blob).map_err(|error| misshapen(&error)),

@@ -157,7 +157,7 @@ where
     let outcome = database.execute(&Owner, operation).await;
     database.close().await;
     out.note(&format!(
-        "no gateway is running: this is from the database {}",
+        "no gateway is running; used the database {}",
         path.display()
     ));
     Ok(outcome?)

@@ -93,7 +93,7 @@ fn page(detail: &ToolDetail, look: &Look) -> String {
         indent(&detail.definition)
     );
     let name = look.paint(Paint::Head, &one_line(&tool.name));
-    format!("{name}\n{}{}", facts.collect::<String>(), printable(&body, false))
+    format!("{name}\n{}{}", facts.collect::<String>(), printable(&body))
 }
 
 /// `tools call`
@@ -124,7 +124,7 @@ pub(super) async fn call(
 fn shown(raw: &RawJson, result: Option<&ToolResult>, look: &Look) -> String {
     let page = result.map_or_else(|| indent(raw) + "\n", ToolResult::page);
     if look.width.is_some() {
-        printable(&page, false)
+        printable(&page)
     } else {
         page
     }

@@ -124,7 +124,7 @@ fn ctl_04_wrong_usage_ends_with_2() {
     ] {
         let ran = stage.ctl(words);
         assert_eq!(ran.code, 2, "{ran}");
-        assert_snapshot!(words.join("_"), ran);
+        assert_snapshot!(ran.name(), ran);
     }
 }
 

@@ -22,7 +22,7 @@ fn ctl_04_every_command_explains_itself() {
     ] {
         let ran = stage.ctl(words);
         assert_eq!(ran.code, 0, "{ran}");
-        assert_snapshot!(words.join("_"), ran);
+        assert_snapshot!(ran.name(), ran);
     }
 }
 

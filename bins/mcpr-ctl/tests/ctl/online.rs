@@ -235,6 +235,13 @@ fn ctl_01_stop_returns_when_the_gateway_has_ended() {
 }
 
 #[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let stage = Stage::gateway(&[("tools/list", 200, TOOLS)]);
+
+    assert_eq!(stage.unread(&["tools", "ls"]), (0, String::new()));
+}
+
+#[test]
 fn colours_come_when_asked_for() {
     let stage = Stage::gateway(&[("servers/list", 200, SERVERS)]).set("NO_COLOR", "1");
 

@@ -77,6 +77,17 @@ impl Stage {
         }
     }
 
+    /// Runs the program while nobody reads what it writes, and tells how it ended.
+    pub(crate) fn unread(&self, words: &[&str]) -> (i32, String) {
+        let mut child = self.command(words).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        (
+            output.status.code().unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    }
+
     /// Nothing of the environment of the tests reaches the program.
     fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mcpr-ctl"));
@@ -98,6 +109,13 @@ impl Ran {
     /// Standard output as text.
     pub(crate) fn out(&self) -> &str {
         std::str::from_utf8(&self.stdout).unwrap()
+    }
+
+    /// A file name for the transcript.
+    pub(crate) fn name(&self) -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { ' ' };
+        let words: String = self.typed.chars().map(plain).collect();
+        words.split_whitespace().collect::<Vec<_>>().join("-")
     }
 
     /// Standard output as JSON.

@@ -193,8 +193,7 @@ impl Shared {
         if stamp.session.is_none() {
             return;
         }
-        let farewell = async { self.link.start(Parcel::delete(&stamp.headers)).await?.await };
-        match timeout(FAREWELL, farewell).await {
+        match timeout(FAREWELL, self.link.delete(&stamp.headers)).await {
             Ok(Ok(answer)) => {
                 debug!(address = %self.link.origin(), status = answer.status.as_u16(), "session ended")
             }

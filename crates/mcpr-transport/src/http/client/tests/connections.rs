@@ -233,3 +233,35 @@ async fn a_link_moves_messages_without_looking_into_them() {
     assert_eq!(stream.next().await.unwrap().unwrap(), "2");
     assert!(stream.next().await.is_none());
 }
+
+#[tokio::test]
+async fn a_local_socket_is_reached_by_its_path() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("ctl.sock");
+    let listener = tokio::net::UnixListener::bind(&path).unwrap();
+    let target = Target::local(&path, "/mcp", [("X-Own", "1")]).unwrap();
+    let link = super::super::Link::new(&target, Limits::default());
+
+    let served = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut request = vec![0; 1024];
+        let read = stream.read(&mut request).await.unwrap();
+        let answer = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
+        stream.write_all(answer).await.unwrap();
+        String::from_utf8_lossy(&request[..read]).to_lowercase()
+    };
+    let asked = link.post(Arc::clone(link.template()), Rope::from("{}".to_owned()));
+    let (request, answer) = tokio::join!(served, asked);
+
+    assert!(request.starts_with("post /mcp http/1.1\r\nx-own: 1\r\nhost: localhost\r\n"), "{request}");
+    assert_eq!(answer.unwrap().next().await.unwrap().unwrap(), "{}");
+}
+
+#[tokio::test]
+async fn a_local_socket_that_is_not_there_is_named() {
+    let target = Target::local(std::path::Path::new("/nowhere/ctl.sock"), "/mcp", []).unwrap();
+    let link = super::super::Link::new(&target, Limits::default());
+    let failed = link.get_stream(link.template()).await.unwrap_err();
+    assert_eq!((failed.kind, failed.sent), (FailedKind::Unreachable, Sent::No));
+    assert!(failed.detail.starts_with("cannot connect to /nowhere/ctl.sock: "), "{failed}");
+}

@@ -1,0 +1,4 @@
+//! The shape of the source tree: layers, names, sizes.
+
+mod layers;
+mod tidy;
