@@ -1,1 +1,302 @@
-//! A pipe to a running gateway.
+//! A pipe to a running gateway: its lines are posted there, and what comes back becomes lines.
+//!
+//! The bridge looks into a message only as far as it must to know how it travels: which era it is
+//! of (`era`), which session it belongs to (`session`), and which request an answer ends (`relay`).
+//! What it carries is the text as it came, in both directions.
+
+mod era;
+mod relay;
+mod session;
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+use mcpr_protocol::{Broken, Era, ErrorObject, Id, Message, Method, Notification, Request, Response, Rope};
+use mcpr_protocol::{code, notification};
+use mcpr_transport::Failed;
+use mcpr_transport::child::{Line, LineReader};
+use mcpr_transport::http::client::Link;
+use parking_lot::Mutex;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use self::era::ParamTable;
+use self::session::Session;
+use crate::front::http::cancelled;
+
+/// How many messages wait to be written before their senders wait.
+const QUEUE: usize = 256;
+
+/// How long requests may take that are under way when the client closes its end: a script that
+/// writes its requests and ends still gets its answers.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
+/// How long the gateway may take to accept a message that has no answer.
+const DELIVERY: Duration = Duration::from_secs(10);
+
+/// Why there is nothing to be a bridge to.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// Nobody answers there.
+    #[error("no gateway answers")]
+    NotRunning(#[source] Failed),
+    /// It does not let us in.
+    #[error("{0}")]
+    Denied(String),
+    /// Something else answers there.
+    #[error("what answers there is no MCP endpoint (HTTP {0})")]
+    NotMcp(StatusCode),
+}
+
+/// Finds out whether a gateway answers at the other end of the link, and lets us in.
+///
+/// # Errors
+///
+/// [`Refused`] says which of the two is not so.
+pub async fn knock(link: &Link) -> Result<(), Refused> {
+    // Without a session there is no such stream: 405, after the caller has been let in.
+    let answer = link.get_stream(link.template()).await.map_err(Refused::NotRunning)?;
+    match answer.status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(Refused::Denied(relay::told(answer).await)),
+        StatusCode::NOT_FOUND => Err(Refused::NotMcp(answer.status)),
+        _ => Ok(()),
+    }
+}
+
+/// Carries messages between a client on a pipe and the gateway, until the client closes the pipe.
+///
+/// Requests run side by side, and their answers come in any order. A gateway that is lost is an
+/// error for the requests under way, and is looked for again with the next one; a session that it
+/// no longer knows is an error until the client opens another.
+///
+/// # Errors
+///
+/// When the pipe breaks in another way than by ending.
+pub async fn serve(
+    link: Link,
+    input: impl AsyncRead + Unpin + Send,
+    output: impl AsyncWrite + Unpin + Send,
+) -> io::Result<()> {
+    let (lines, queue) = mpsc::channel(QUEUE);
+    let bridge = Arc::new(Bridge {
+        link: link.clone(),
+        lines,
+        session: Mutex::default(),
+        underway: Mutex::default(),
+        params: Mutex::default(),
+    });
+    let mut writing = Box::pin(write(output, queue));
+    let read = tokio::select! {
+        read = bridge.run(input) => Some(read),
+        () = &mut writing => None, // The client no longer reads.
+    };
+    if read.is_some() {
+        writing.await;
+    }
+    link.close();
+    read.unwrap_or(Ok(()))
+}
+
+struct Bridge {
+    link: Link,
+    lines: mpsc::Sender<Rope>,
+    session: Mutex<Option<Session>>,
+    underway: Mutex<HashMap<Id, Underway>>,
+    params: Mutex<ParamTable>,
+}
+
+/// A request whose answer is still to come.
+struct Underway {
+    era: Era,
+    /// Whether it stays open until it is told to end.
+    listens: bool,
+    /// The client no longer wants the answer.
+    given_up: CancellationToken,
+}
+
+impl Bridge {
+    async fn run(self: Arc<Self>, input: impl AsyncRead + Unpin + Send) -> io::Result<()> {
+        let mut work = JoinSet::new();
+        let read = self.read(input, &mut work).await;
+        self.finish(work).await;
+        read
+    }
+
+    async fn read(self: &Arc<Self>, input: impl AsyncRead + Unpin + Send, work: &mut JoinSet<()>) -> io::Result<()> {
+        let mut reader = LineReader::new(input);
+        while let Some(line) = reader.next().await? {
+            while work.try_join_next().is_some() {}
+            match line {
+                Line::Text(text) => self.take(text, work).await,
+                odd => self.refuse(None, &unreadable(&odd)).await,
+            }
+        }
+        Ok(())
+    }
+
+    async fn take(self: &Arc<Self>, text: Bytes, work: &mut JoinSet<()>) {
+        match Message::parse(&text) {
+            Ok(Message::Request(request)) => self.request(request, text, work).await,
+            Ok(Message::Notification(note)) => self.notification(&note, text, work).await,
+            Ok(Message::Response(_)) => self.deliver(text).await,
+            Err(Broken { fault, id }) => {
+                self.refuse(id.as_ref(), &ErrorObject::new(fault.code(), fault.to_string())).await;
+            }
+        }
+    }
+
+    async fn request(self: &Arc<Self>, request: Request, text: Bytes, work: &mut JoinSet<()>) {
+        if request.method == Method::Initialize {
+            // Nothing overtakes it: what follows belongs to the session that it opens.
+            return self.initialize(&request.id, text).await;
+        }
+        match self.enter(&request) {
+            Some(given_up) => drop(work.spawn(self.clone().call(request, text, given_up))),
+            None => self.refuse(Some(&request.id), &twice(&request.id)).await,
+        }
+    }
+
+    async fn call(self: Arc<Self>, request: Request, text: Bytes, given_up: CancellationToken) {
+        let version = era::version_of(&request);
+        let stateless = version.is_some();
+        let exchange = async {
+            let headers = version.map_or_else(|| self.session_headers(), |version| Some(self.stateless_headers(&request, &version)));
+            self.exchange(&request, headers, text).await
+        };
+        let outcome = if stateless {
+            // Closing the stream is how the stateless era cancels over HTTP.
+            given_up.run_until_cancelled(exchange).await.unwrap_or(Ok(()))
+        } else {
+            exchange.await
+        };
+        if let (Err(error), false) = (outcome, given_up.is_cancelled()) {
+            self.refuse(Some(&request.id), &error).await;
+        }
+        self.underway.lock().remove(&request.id);
+    }
+
+    /// Posts a request and passes on what comes, up to its answer; an error stands in for one that
+    /// does not come.
+    async fn exchange(&self, request: &Request, headers: Option<Arc<HeaderMap>>, text: Bytes) -> Result<(), ErrorObject> {
+        let in_session = headers.is_some() && era::version_of(request).is_none();
+        let headers = headers.unwrap_or_else(|| self.link.template().clone());
+        let posted = self.link.post(headers.clone(), text.into()).await;
+        let answer = posted.map_err(|failed| relay::lost(&failed))?;
+        if in_session && answer.status == StatusCode::NOT_FOUND {
+            self.forget_session(&headers);
+        }
+        let response = self.relay(&request.id, answer).await?;
+        if let (Method::ToolsList, Ok(result)) = (&request.method, &response.outcome) {
+            self.params.lock().learn(result);
+        }
+        Ok(())
+    }
+
+    async fn notification(self: &Arc<Self>, note: &Notification, text: Bytes, work: &mut JoinSet<()>) {
+        if self.gives_up(note) == Some(Era::Stateless) {
+            return;
+        }
+        self.deliver(text).await;
+        if &*note.method == notification::INITIALIZED
+            && let Some((headers, open)) = self.stream()
+        {
+            let listening = self.clone().listen(headers);
+            work.spawn(async move { drop(open.run_until_cancelled_owned(listening).await) });
+        }
+    }
+
+    /// Sends a message of the session that has no answer.
+    async fn deliver(&self, text: Bytes) {
+        let Some(headers) = self.session_headers() else {
+            return tracing::debug!("a message without a session has nowhere to go");
+        };
+        let delivered = async { relay::accepted(self.link.post(headers, text.into()).await?).await };
+        let reason = match timeout(DELIVERY, delivered).await {
+            Ok(Ok(())) => return,
+            Ok(Err(failed)) => failed.to_string(),
+            Err(_) => format!("no answer within {DELIVERY:?}"),
+        };
+        tracing::warn!(reason, "the gateway did not take a message");
+    }
+
+    /// Notes that an answer is no longer wanted; gives the era of the request, if it is under way.
+    fn gives_up(&self, note: &Notification) -> Option<Era> {
+        let id = cancelled(note)?;
+        let underway = self.underway.lock();
+        let request = underway.get(&id)?;
+        request.given_up.cancel();
+        Some(request.era)
+    }
+
+    /// Enters a request; `None` if one with that id is under way.
+    fn enter(&self, request: &Request) -> Option<CancellationToken> {
+        let mut underway = self.underway.lock();
+        if underway.contains_key(&request.id) {
+            return None;
+        }
+        let given_up = CancellationToken::new();
+        let era = era::version_of(request).map_or(Era::Session, |_| Era::Stateless);
+        let entry = Underway { era, listens: request.method == Method::Listen, given_up: given_up.clone() };
+        underway.insert(request.id.clone(), entry);
+        Some(given_up)
+    }
+
+    /// Waits a moment for the last answers, then says goodbye.
+    async fn finish(&self, mut work: JoinSet<()>) {
+        self.close_streams();
+        let all = async { while work.join_next().await.is_some() {} };
+        if timeout(LAST_ANSWERS, all).await.is_err() {
+            work.shutdown().await;
+        }
+        self.end_session().await;
+    }
+
+    fn close_streams(&self) {
+        let underway = self.underway.lock();
+        let listens = underway.values().filter(|request| request.listens);
+        listens.for_each(|request| request.given_up.cancel());
+        drop(underway);
+        self.close_stream();
+    }
+
+    async fn refuse(&self, id: Option<&Id>, error: &ErrorObject) {
+        self.say(Response::text(id, Err(error.render().into()))).await;
+    }
+
+    /// Writes one message; a client that is gone ends the bridge.
+    async fn say(&self, message: Rope) {
+        let _ = self.lines.send(message).await;
+    }
+}
+
+fn unreadable(line: &Line) -> ErrorObject {
+    let text = match line {
+        Line::TooLong(line) => format!("a line of {} bytes is longer than a message may be", line.bytes),
+        _ => "a line that is not UTF-8".to_owned(),
+    };
+    ErrorObject::new(code::PARSE, text)
+}
+
+fn twice(id: &Id) -> ErrorObject {
+    ErrorObject::new(code::INVALID_REQUEST, format!("a request with the id {id} is still under way"))
+}
+
+/// Writes messages as lines, flushed when no other waits.
+async fn write(mut output: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<Rope>) {
+    while let Some(message) = queue.recv().await {
+        let mut line = message.on_one_line();
+        line.push_static("\n");
+        let written = output.write_all_buf(&mut line).await;
+        if written.is_err() || (queue.is_empty() && output.flush().await.is_err()) {
+            return;
+        }
+    }
+}

@@ -24,7 +24,7 @@ use super::verdict::{self, Mask};
 use crate::{Failed, FailedKind};
 
 /// How often a request that was proven unsent goes out again before it is given up.
-const RESENDS: usize = 0;
+const RESENDS: usize = 3;
 /// How often in a row a server may lead us on.
 const REDIRECTS: usize = 5;
 
