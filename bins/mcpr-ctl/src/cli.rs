@@ -216,7 +216,7 @@ pub(crate) struct NewToken {
     /// The toolset its calls shall be limited to
     #[arg(long, value_name = "TOOLSET")]
     pub(crate) toolset: Option<String>,
-    /// What it allows: read (lists, status), call (also tools, resources, prompts), admin (everything)
+    /// What it allows: read (lists and status), call (that and using them), admin (everything)
     #[arg(
         long = "scope",
         value_name = "SCOPE",

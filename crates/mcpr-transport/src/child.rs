@@ -11,7 +11,7 @@
 //!
 //! | module | what it knows |
 //! | --- | --- |
-//! | [`env`] | which variables a child gets |
+//! | [`mod@env`] | which variables a child gets |
 //! | [`resolve`], [`windows`] | which program a command names |
 //! | [`lines`] | how to read lines from it |
 //! | [`writer`] | how to write lines to it |

@@ -156,11 +156,12 @@ where
     };
     let outcome = database.execute(&Owner, operation).await;
     database.close().await;
+    let output = outcome?;
     out.note(&format!(
         "no gateway is running; used the database {}",
         path.display()
     ));
-    Ok(outcome?)
+    Ok(output)
 }
 
 #[cfg(test)]

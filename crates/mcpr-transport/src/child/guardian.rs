@@ -8,6 +8,7 @@
 mod helper;
 
 use std::collections::BTreeSet;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -64,7 +65,10 @@ const STACK: usize = 128 << 10;
 
 impl Guardian {
     /// Starts a guardian process: `program` with `args`, which must do nothing but call [`run`]
-    /// with its standard input.
+    /// with its standard input, first thing in `main` and before it starts threads.
+    ///
+    /// It ignores the signals with which a terminal or a service manager ends the gateway: its work
+    /// is to outlive it.
     ///
     /// On Linux `/proc/self/exe` is the best name for the running program: it holds even when the
     /// file has been replaced. A guardian that ends is started again.
@@ -191,6 +195,14 @@ impl Post {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
+        #[expect(
+            unsafe_code,
+            reason = "code between fork and exec: before there is a moment to be ended in"
+        )]
+        // SAFETY: `signal` is safe to call there, and nothing allocates or locks.
+        unsafe {
+            command.pre_exec(ignore_signals);
+        }
         command
     }
 
@@ -260,15 +272,25 @@ impl State {
     }
 }
 
-/// A name for this run that no other has.
+/// A name for this run that no other has. It is no secret.
 fn run_id() -> String {
-    let mut bytes = [0; 8];
-    if getrandom::fill(&mut bytes).is_err() {
-        bytes = (u64::from(process::id()) << 32 | u64::from(started().subsec_nanos())).to_ne_bytes();
-    }
-    format!("{:016x}", u64::from_ne_bytes(bytes))
+    format!("{:016x}", RandomState::new().build_hasher().finish())
 }
 
-fn started() -> Duration {
-    std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default()
+/// Ignores the signals with which a terminal or a service manager ends a gateway.
+fn ignore_signals() -> io::Result<()> {
+    for signal in [
+        libc::SIGHUP,
+        libc::SIGINT,
+        libc::SIGQUIT,
+        libc::SIGTERM,
+        libc::SIGTSTP,
+    ] {
+        #[expect(unsafe_code, reason = "the standard library sets no signal dispositions")]
+        // SAFETY: ignoring a signal installs no code that could run at a wrong moment.
+        unsafe {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+    }
+    Ok(())
 }

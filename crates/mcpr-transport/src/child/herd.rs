@@ -1,20 +1,18 @@
 //! The processes that descend from a child, wherever they have gone.
 //!
 //! Most stay in the child's process group. Those that have left it (`setsid`) are found by the
-//! variable [`MARK`] in their environment, which Linux shows in `/proc`; elsewhere only the group
+//! variable [`MARK`](super::env::MARK) in their environment, which Linux shows in `/proc`; elsewhere only the group
 //! is known. What both leaves the group and clears its environment is not found.
 
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::env::MARK;
-
 /// Process groups, and what carries a mark.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Herd {
     pub(super) groups: Vec<Pid>,
-    /// The value of [`MARK`], or its beginning up to a dot; empty for none.
+    /// The value of the variable, or its beginning up to a dot; empty for none.
     pub(super) mark: String,
 }
 
@@ -71,6 +69,7 @@ mod linux {
 
     use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 
+    use super::super::env::MARK;
     use super::*;
 
     impl Herd {

@@ -24,11 +24,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Reads from `told` what there is to watch. When that ends, which is when the gateway has died or
 /// has closed it, sends SIGTERM to every process group that is left and to every process that
 /// carries the mark of the gateway's run, and SIGKILL a second later to those that are still there.
-///
-/// The process ignores the signals with which a terminal or a service manager ends a gateway: its
-/// work is to outlive it. Call it first thing in `main`, before threads are started.
 pub fn run(told: impl BufRead) {
-    ignore_signals();
     let wards = told
         .lines()
         .map_while(Result::ok)
@@ -60,23 +56,6 @@ impl Wards {
         Herd {
             groups,
             mark: self.run,
-        }
-    }
-}
-
-fn ignore_signals() {
-    for signal in [
-        libc::SIGHUP,
-        libc::SIGINT,
-        libc::SIGQUIT,
-        libc::SIGTERM,
-        libc::SIGTSTP,
-        libc::SIGPIPE,
-    ] {
-        #[expect(unsafe_code, reason = "the standard library sets no signal dispositions")]
-        // SAFETY: ignoring a signal installs no code that could run at a wrong moment.
-        unsafe {
-            libc::signal(signal, libc::SIG_IGN);
         }
     }
 }

@@ -124,6 +124,21 @@ async fn b06_without_a_guardian_the_kernel_kills_the_server_itself() {
     presence.all_gone().await;
 }
 
+#[test]
+#[cfg(target_os = "linux")]
+fn a_guardian_outlives_what_ends_a_gateway() {
+    let guardian = guardian();
+    let status = std::fs::read_to_string(format!("/proc/{}/status", guardian.pid().unwrap())).unwrap();
+    let ignored = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .unwrap();
+    let ignored = u64::from_str_radix(ignored.trim(), 16).unwrap();
+    for signal in [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM] {
+        assert!(ignored & (1 << (signal.as_raw() - 1)) != 0, "{signal:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_guardian_goes_when_it_is_no_longer_needed() {
     let guardian = guardian();

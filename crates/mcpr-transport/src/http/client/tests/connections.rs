@@ -109,8 +109,8 @@ async fn lb_03_a_request_that_the_connection_did_not_take_goes_out_again_at_once
         read_request(&mut stream).await;
         write_answer(&mut stream, 2).await;
     };
-    let (answer, ()) = tokio::join!(ask(&*client, Method::ToolsCall), second);
-    answer.unwrap();
+    let call = async { ask(&*client, Method::ToolsCall).await.unwrap() };
+    tokio::join!(call, second);
     drop(signalling.shutdown().await);
 }
 
