@@ -21,7 +21,6 @@ pub(super) struct Body {
 }
 
 /// What is still to be sent.
-#[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
 enum Rest {
     Nothing,
     Text(Rope),

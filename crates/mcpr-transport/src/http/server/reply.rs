@@ -20,7 +20,6 @@ pub struct Reply {
 }
 
 /// The body of an answer.
-#[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
 pub enum Content {
     /// None.
     Empty,
