@@ -12,31 +12,46 @@ export function headers() {
   return token ? { Authorization: `Bearer ${token}` } : {};
 }
 
+/** Calls a tool and gives the progress that came before the result too. */
+async function callWithProgress(call, { name, arguments: given }) {
+  const progress = [];
+  const result = await call({ name, arguments: given }, { onprogress: (notice) => progress.push(notice) });
+  return { result, progress };
+}
+
+/** Calls a tool and cancels the call at its first progress. */
+function callAndCancel(call, { name, arguments: given }) {
+  const abort = new AbortController();
+  return call({ name, arguments: given }, { onprogress: () => abort.abort('enough'), signal: abort.signal });
+}
+
 const OPERATIONS = {
   list_tools: (client, { cursor }) => client.listTools(cursor === undefined ? {} : { cursor }),
   list_prompts: (client) => client.listPrompts(),
   list_resources: (client) => client.listResources(),
   list_templates: (client) => client.listResourceTemplates(),
-  call_tool: (client, { name, arguments: given }) => client.callTool({ name, arguments: given }),
+  call_tool: (client, { name, arguments: given }, call) => call({ name, arguments: given }),
+  call_with_progress: (client, operation, call) => callWithProgress(call, operation),
+  call_and_cancel: (client, operation, call) => callAndCancel(call, operation),
   read_resource: (client, { uri }) => client.readResource({ uri }),
   get_prompt: (client, { name, arguments: given }) => client.getPrompt({ name, arguments: given }),
-  complete: (client, { ref, argument }) => client.complete({ ref, argument }),
+  complete: (client, { ref, argument, context }) => client.complete({ ref, argument, context }),
 };
 
-async function run(client, operation) {
+async function run(client, operation, call) {
   try {
-    return { ok: await OPERATIONS[operation.op](client, operation) };
+    return { ok: await OPERATIONS[operation.op](client, operation, call) };
   } catch (error) {
     return { error: { code: error.code ?? null, message: String(error.message ?? error) } };
   }
 }
 
-/** Connects, runs everything, prints, and ends. */
-export async function drive(client, transport, operations) {
+/** Connects, runs everything, prints, and ends; `call` is the SDK's way to call a tool with options. */
+export async function drive(client, transport, operations, call) {
   await client.connect(transport);
   const results = [];
   for (const operation of operations) {
-    results.push(await run(client, operation));
+    results.push(await run(client, operation, call));
   }
   const server = client.getServerVersion();
   const version = client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion ?? null;

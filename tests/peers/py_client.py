@@ -5,9 +5,40 @@ import json
 import os
 import sys
 
+import anyio
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp_types import PromptReference, ResourceTemplateReference
+
+
+def complete(client, op):
+    kind = PromptReference if op["ref"]["type"] == "ref/prompt" else ResourceTemplateReference
+    arguments = op.get("context", {}).get("arguments")
+    return client.complete(kind(**op["ref"]), op["argument"], arguments)
+
+
+async def call_with_progress(client, op):
+    """Calls a tool and gives the progress that came before the result too."""
+    notices = []
+
+    async def heard(progress, total, message):
+        notices.append({"progress": progress, "total": total, "message": message})
+
+    result = await client.call_tool(op["name"], op["arguments"], progress_callback=heard)
+    return {"result": plain(result), "progress": notices}
+
+
+async def call_and_cancel(client, op):
+    """Calls a tool and cancels the call at its first progress."""
+    with anyio.CancelScope() as scope:
+
+        async def heard(progress, total, message):
+            scope.cancel()
+
+        await client.call_tool(op["name"], op["arguments"], progress_callback=heard)
+    raise RuntimeError("cancelled" if scope.cancelled_caught else "answered")
+
 
 OPERATIONS = {
     "list_tools": lambda client, op: client.list_tools(cursor=op.get("cursor")),
@@ -15,15 +46,21 @@ OPERATIONS = {
     "list_resources": lambda client, op: client.list_resources(),
     "list_templates": lambda client, op: client.list_resource_templates(),
     "call_tool": lambda client, op: client.call_tool(op["name"], op.get("arguments")),
+    "call_with_progress": call_with_progress,
+    "call_and_cancel": call_and_cancel,
+    "complete": complete,
     "read_resource": lambda client, op: client.read_resource(op["uri"]),
     "get_prompt": lambda client, op: client.get_prompt(op["name"], op.get("arguments")),
 }
 
 
+def plain(result):
+    return result if isinstance(result, dict) else result.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
 async def run(client, operation):
     try:
-        result = await OPERATIONS[operation["op"]](client, operation)
-        return {"ok": result.model_dump(mode="json", by_alias=True, exclude_unset=True)}
+        return {"ok": plain(await OPERATIONS[operation["op"]](client, operation))}
     except Exception as error:
         inner = getattr(error, "error", None)
         return {"error": {"code": getattr(inner, "code", None), "message": str(error)}}

@@ -10,4 +10,4 @@ const { StreamableHTTPClientTransport } = require('@modelcontextprotocol/sdk/cli
 const { url, operations } = readArguments(process.argv.slice(2));
 const client = new Client({ name: 'ts1-client', version: '1.32.2' });
 const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers: headers() } });
-await drive(client, transport, operations);
+await drive(client, transport, operations, (params, options) => client.callTool(params, undefined, options));

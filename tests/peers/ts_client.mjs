@@ -10,4 +10,4 @@ const { url, operations, era } = readArguments(process.argv.slice(2));
 const mode = era === 'auto' ? 'auto' : 'legacy';
 const client = new Client({ name: 'ts-client', version: '2.4.0' }, { versionNegotiation: { mode } });
 const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers: headers() } });
-await drive(client, transport, operations);
+await drive(client, transport, operations, (params, options) => client.callTool(params, options));

@@ -124,6 +124,22 @@ impl Operation {
         Self(json!({ "op": "call_tool", "name": name, "arguments": arguments }))
     }
 
+    /// Calls a tool; the result is `{result, progress}`.
+    pub fn call_with_progress(name: &str, arguments: Value) -> Self {
+        Self(json!({ "op": "call_with_progress", "name": name, "arguments": arguments }))
+    }
+
+    /// Calls a tool, and cancels the call at its first progress; the result is an error.
+    pub fn call_and_cancel(name: &str, arguments: Value) -> Self {
+        Self(json!({ "op": "call_and_cancel", "name": name, "arguments": arguments }))
+    }
+
+    /// Completes an argument of a prompt or a resource template, given the other arguments.
+    pub fn complete(reference: Value, argument: &str, value: &str, others: Value) -> Self {
+        let argument = json!({ "name": argument, "value": value });
+        Self(json!({ "op": "complete", "ref": reference, "argument": argument, "context": { "arguments": others } }))
+    }
+
     /// Gets a prompt.
     pub fn get_prompt(name: &str, arguments: Value) -> Self {
         Self(json!({ "op": "get_prompt", "name": name, "arguments": arguments }))
@@ -145,6 +161,18 @@ impl Told {
         match &self.results[index] {
             Outcome::Ok(result) => result,
             Outcome::Error(error) => panic!("operation {index} failed: {error}"),
+        }
+    }
+
+    /// The text of the error of operation number `index`.
+    ///
+    /// # Panics
+    ///
+    /// When it went well.
+    pub fn failure(&self, index: usize) -> String {
+        match &self.results[index] {
+            Outcome::Error(error) => error["message"].as_str().unwrap_or_default().to_owned(),
+            Outcome::Ok(result) => panic!("operation {index} went well: {result}"),
         }
     }
 

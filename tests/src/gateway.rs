@@ -8,9 +8,10 @@ use std::time::Duration;
 use mcpr_auth::Principal;
 use mcpr_config::{Config, Process};
 use mcpr_core::front::http::{Door, serve};
-use mcpr_core::{Gateway as Core, Operator};
+use mcpr_core::{Facts, Gateway as Core, Operator};
 use mcpr_transport::http::server::{Bound, Options};
-use serde_json::{Map, Value, json};
+use mcpr_upstream::Dial;
+use serde_json::{Value, json};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::client::{Session, Stateless};
@@ -20,11 +21,15 @@ use crate::{Fake, wait_until};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A gateway in the making.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Builder {
-    servers: Map<String, Value>,
+    /// In the order of the file.
+    servers: Vec<(String, Value)>,
     own: Value,
     home: Option<Arc<tempfile::TempDir>>,
+    dial: Option<Arc<dyn Dial>>,
+    keep_alive: Option<Duration>,
+    port: u16,
 }
 
 /// A running gateway with one token. It ends, with all its servers, when dropped.
@@ -59,7 +64,7 @@ impl Builder {
 
     /// Adds a server by its entry in the file.
     pub fn server(mut self, name: &str, entry: Value) -> Self {
-        self.servers.insert(name.to_owned(), entry);
+        self.servers.push((name.to_owned(), entry));
         self
     }
 
@@ -81,13 +86,55 @@ impl Builder {
         self
     }
 
+    /// Reaches its servers in another way.
+    pub fn dial(mut self, dial: impl Dial) -> Self {
+        self.dial = Some(Arc::new(dial));
+        self
+    }
+
+    /// Says something on silent streams this often.
+    pub fn keep_alive(mut self, every: Duration) -> Self {
+        self.keep_alive = Some(every);
+        self
+    }
+
+    /// Listens on this port instead of a free one.
+    pub fn on_port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
+
+    /// Makes a folder beside its configuration file.
+    pub fn folder(mut self, name: &str) -> Self {
+        std::fs::create_dir(self.home().path().join(name)).expect("a folder can be made");
+        self
+    }
+
     /// Starts it and gives it a token.
-    pub async fn start(self) -> Gateway {
-        let home = self.home.unwrap_or_else(|| Arc::new(tempfile::tempdir().expect("a temporary folder")));
-        let file = home.path().join("mcpr.json");
-        let text = json!({ "mcpServers": self.servers, "mcpr": self.own }).to_string();
+    pub async fn start(mut self) -> Gateway {
+        let (home, file) = (self.home(), self.write());
+        Gateway::start(home, &file, self).await
+    }
+
+    /// Starts it, which must fail, and gives the reason.
+    pub async fn refused(mut self) -> mcpr_core::StartError {
+        let config = Config::from_files(&[self.write()], &Process).expect("the configuration is valid");
+        Core::builder(config).start().await.err().expect("the start fails")
+    }
+
+    fn home(&mut self) -> Arc<tempfile::TempDir> {
+        let temporary = || Arc::new(tempfile::tempdir().expect("a temporary folder"));
+        self.home.get_or_insert_with(temporary).clone()
+    }
+
+    /// Writes its configuration file.
+    fn write(&mut self) -> PathBuf {
+        let file = self.home().path().join("mcpr.json");
+        let servers: Vec<String> =
+            self.servers.iter().map(|(name, entry)| format!("{}:{entry}", json!(name))).collect();
+        let text = format!(r#"{{"mcpServers":{{{}}},"mcpr":{}}}"#, servers.join(","), self.own);
         std::fs::write(&file, text).expect("the configuration can be written");
-        Gateway::start(home, &file).await
+        file
     }
 
     /// Starts it and waits until no server is starting any more.
@@ -99,7 +146,7 @@ impl Builder {
 }
 
 impl Gateway {
-    async fn start(home: Arc<tempfile::TempDir>, file: &Path) -> Self {
+    async fn start(home: Arc<tempfile::TempDir>, file: &Path, builder: Builder) -> Self {
         let config = Config::from_files(&[file.to_owned()], &Process).expect("the configuration is valid");
         let limits = config.gateway.limits;
         let options = Options {
@@ -108,13 +155,25 @@ impl Gateway {
             ..Options::default()
         };
         let options = Options {
-            limits: mcpr_transport::http::server::Limits { body: limits.request_body, ..options.limits },
+            limits: mcpr_transport::http::server::Limits {
+                body: limits.request_body,
+                connections: limits.connections,
+                keep_alive: builder.keep_alive.unwrap_or(options.limits.keep_alive),
+                ..options.limits
+            },
             ..options
         };
         let store = mcpr_store::open(home.path().join("mcpr.db")).await.expect("the database opens");
-        let core = Core::builder(config).store(store).start().await.expect("the gateway starts");
-        let bound = Bound::tcp(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a free port");
+        let core = Core::builder(config).store(store);
+        let core = match builder.dial.clone() {
+            Some(dial) => core.dial(dial),
+            None => core,
+        };
+        let bound = Bound::tcp(SocketAddr::from(([127, 0, 0, 1], builder.port))).expect("a free port");
         let port = bound.local_addr().expect("a port").port();
+        let listen = vec![format!("http://127.0.0.1:{port}/mcp")];
+        let core = core.facts(Facts { listen, ..Facts::default() });
+        let core = core.start().await.expect("the gateway starts");
         let serving = serve(core.clone(), bound, Door::Tokens, options);
         let serving = tokio::spawn(async move { serving.await.expect("the socket can be watched") });
         let mut gateway = Self { core, port, token: String::new(), home, _serving: AbortOnDropHandle::new(serving) };
@@ -165,18 +224,44 @@ impl Gateway {
         }
     }
 
+    /// Waits until the gateway's status fits.
+    pub async fn await_status(&self, fits: impl Fn(&Value) -> bool) -> Value {
+        let end = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let status = self.operate("status", json!({})).await;
+            if fits(&status) {
+                return status;
+            }
+            assert!(tokio::time::Instant::now() < end, "the status stays so: {status}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
     /// Waits until every server is ready or known not to be, and the lists say so.
     pub async fn settled(&self) {
+        let moving = |state: &Value| matches!(state["state"].as_str(), Some("starting" | "stale"));
+        let still = |states: &Value| !states.as_object().expect("states of servers").values().any(moving);
+        self.await_lists(still).await;
+    }
+
+    /// Waits until the lists say that a server is in this state, and gives what they say of it.
+    pub async fn listed_as(&self, name: &str, state: &str) -> Value {
+        self.await_lists(|states| states[name]["state"] == state).await[name].clone()
+    }
+
+    /// Waits until what the lists say of all servers fits, and gives that.
+    async fn await_lists(&self, fits: impl Fn(&Value) -> bool) -> Value {
         let client = self.client().await;
         let end = tokio::time::Instant::now() + PATIENCE;
         loop {
-            let states = client.request("tools/list", "{}").await.message()["result"]["_meta"]["dev.mcpr/servers"].clone();
-            let states = states.as_object().expect("states of servers");
-            let moving = |state: &Value| matches!(state["state"].as_str(), Some("starting" | "stale"));
-            if !states.values().any(moving) {
-                return;
+            // Items may hold numbers that no value can.
+            let answer = client.request("tools/list", "{}").await;
+            let states = answer.raw(&["result", "_meta", "dev.mcpr/servers"]);
+            let states = serde_json::from_str(&states).expect("states of servers");
+            if fits(&states) {
+                return states;
             }
-            assert!(tokio::time::Instant::now() < end, "servers do not settle: {states:?}");
+            assert!(tokio::time::Instant::now() < end, "the lists stay so: {states}");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }

@@ -92,6 +92,13 @@ impl Request {
         self.header("authorization", &format!("Bearer {token}"))
     }
 
+    /// Replaces the method.
+    pub fn verb(mut self, method: &str) -> Self {
+        let (_, rest) = self.line.split_once(' ').expect("a request line has blanks");
+        self.line = format!("{method} {rest}");
+        self
+    }
+
     /// Sets the body.
     pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();
@@ -167,6 +174,17 @@ impl Answer {
         blocks
             .map(|block| Event::parse(&block.lines().map(str::to_owned).collect::<Vec<_>>()))
             .collect()
+    }
+
+    /// The text of a member of the last message, byte for byte.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such member.
+    pub fn raw(&self, path: &[&str]) -> String {
+        let streamed = self.head.header("content-type").is_some_and(|kind| kind.contains("event-stream"));
+        let last = self.events().pop().filter(|_| streamed).map(|event| event.data);
+        crate::raw::member(&last.unwrap_or_else(|| self.text()), path)
     }
 
     /// The last message of the body, whether it is JSON or a stream.

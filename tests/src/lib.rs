@@ -7,14 +7,19 @@
 mod bins;
 pub mod client;
 pub mod drivers;
+mod either;
 mod fake;
 mod gateway;
 pub mod http;
+mod log;
 pub mod peers;
 pub mod pipe;
+pub mod raw;
 mod wait;
 
 pub use bins::{binary, target};
+pub use either::Client;
 pub use fake::{Fake, Received, Script};
 pub use gateway::{Builder, Gateway, await_no_process, gateway, processes};
+pub use log::logged;
 pub use wait::wait_until;

@@ -4,11 +4,14 @@
 //! written down in `tests/peers`: `package-lock.json` and three lists of Python packages.
 
 mod install;
+mod served;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::bins::{package, target};
+
+pub use served::Served;
 
 /// A command as its words: the program, then its arguments.
 pub type Words = Vec<String>;

@@ -1,15 +1,12 @@
 //! The real servers start and answer, and the real clients work against a real server: whatever fails with
 //! a gateway between them is the gateway's fault.
 
-use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::Command;
 
 use mcpr_tests::drivers::{Client, Operation, inspect};
-use mcpr_tests::peers::{self, Words};
+use mcpr_tests::peers::{self, Served, Words};
 use mcpr_tests::pipe::Pipe;
-use mcpr_tests::wait_until;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -100,45 +97,9 @@ async fn an_old_python_server_refuses_the_probe_and_goes_on() {
     assert_eq!(answer["result"]["protocolVersion"], "2025-06-18");
 }
 
-/// server-everything over HTTP, on a port of its own.
-struct Everything {
-    child: Child,
-    url: String,
-}
-
-impl Everything {
-    async fn start() -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = free.local_addr().expect("a bound socket has an address").port();
-        drop(free);
-        let words = peers::ready().everything_http();
-        let mut command = Command::new(&words[0]);
-        command
-            .args(&words[1..])
-            .env("PORT", port.to_string())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let child = command.spawn().expect("node starts");
-        let listens = || std::net::TcpStream::connect(("127.0.0.1", port)).ok();
-        wait_until(Duration::from_secs(30), "server-everything to listen", listens).await;
-        Self {
-            child,
-            url: format!("http://127.0.0.1:{port}/mcp"),
-        }
-    }
-}
-
-impl Drop for Everything {
-    fn drop(&mut self) {
-        // It may have left by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 #[tokio::test]
 async fn every_client_works_directly() {
-    let everything = Everything::start().await;
+    let everything = Served::everything().await;
     let operations = [
         Operation::list_tools(),
         Operation::call_tool("echo", json!({ "message": "hi" })),
@@ -150,7 +111,7 @@ async fn every_client_works_directly() {
     ];
     for client in Client::ALL {
         let told = client
-            .run(&everything.url, Some("token"), &operations)
+            .run(&everything.url(), Some("token"), &operations)
             .await
             .unwrap();
         assert!(told.tools(0).contains(&"echo"), "{client:?}");
@@ -162,9 +123,9 @@ async fn every_client_works_directly() {
 
 #[tokio::test]
 async fn the_inspector_works_directly() {
-    let everything = Everything::start().await;
+    let everything = Served::everything().await;
     for era in ["legacy", "auto"] {
-        let list = inspect(&everything.url, Some("token"), era, &["--method", "tools/list"])
+        let list = inspect(&everything.url(), Some("token"), era, &["--method", "tools/list"])
             .await
             .unwrap();
         assert!(
@@ -180,6 +141,6 @@ async fn the_inspector_works_directly() {
         "--tool-args-json",
         r#"{"message":"hi"}"#,
     ];
-    let result = inspect(&everything.url, None, "auto", &call).await.unwrap();
+    let result = inspect(&everything.url(), None, "auto", &call).await.unwrap();
     assert_eq!(result["content"][0]["text"], "Echo: hi");
 }

@@ -1,2 +1,38 @@
-//! Placeholder until the crates below exist.
-fn main() {}
+//! `mcpr-gateway`: one endpoint in front of many MCP servers.
+//!
+//! `cli` says what can be typed, `commands` has one file for each command. Those that run a gateway
+//! are made of the same parts: `settings` (files, variables and flags), `doors` (the addresses),
+//! `log`, `host` (the gateway with what it needs of a process), `signals`, and what people are told
+//! at the start: `summary`, `welcome`, `snippets`. `demo_server` is what `demo` puts behind its gateway.
+
+mod cli;
+mod commands;
+mod demo_server;
+mod doors;
+mod host;
+mod log;
+mod out;
+mod problem;
+mod settings;
+mod signals;
+mod snippets;
+mod summary;
+mod welcome;
+
+use std::process;
+
+use clap::Parser;
+
+use self::cli::{Cli, usage};
+
+/// A gateway makes many small and short-lived allocations on several threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> process::ExitCode {
+    let ended = match Cli::try_parse() {
+        Ok(cli) => out::ended(commands::run(cli)),
+        Err(error) => usage::ended(&error),
+    };
+    ended.into()
+}

@@ -8,7 +8,7 @@ use crate::Expose;
 pub(crate) fn block(block: &RawJson, client: Version, expose: Expose<'_>) -> Option<Rope> {
     let object = Object::read(block).ok()?;
     match object.text("type")?.as_str() {
-        "resource_link" if client < Version::V2025_06_18 => Some(link_as_text(&object)),
+        "resource_link" if client < Version::V2025_06_18 => Some(link_as_text(&object, expose)),
         "audio" if client < Version::V2025_03_26 => Some(audio_as_text(&object)),
         "resource_link" => with_uri(&object, expose),
         "resource" => {
@@ -26,12 +26,13 @@ pub(crate) fn with_uri(object: &Object, expose: Expose<'_>) -> Option<Rope> {
 }
 
 /// Links came with 2025-06-18.
-fn link_as_text(link: &Object) -> Rope {
+fn link_as_text(link: &Object, expose: Expose<'_>) -> Rope {
     let title = link
         .text("title")
         .or_else(|| link.text("name"))
         .unwrap_or_default();
-    text(&format!("{title}: {}", link.text("uri").unwrap_or_default()))
+    let uri = link.text("uri").unwrap_or_default();
+    text(&format!("{title}: {}", expose(&uri).unwrap_or(uri)))
 }
 
 /// Audio came with 2025-03-26.

@@ -34,8 +34,15 @@ pub fn params(params: Option<&Object>, changes: Vec<(&'static str, Rope)>, hop: 
     }
     drop_what_is_not_understood(&mut edit, object, hop);
     let meta = object.object("_meta");
-    if let Some(meta) = meta_for(meta.as_ref(), hop) {
-        edit.set("_meta", meta);
+    match meta_for(meta.as_ref(), hop) {
+        Some(changed) => {
+            edit.set("_meta", changed);
+        }
+        // A `null` is no object, which servers may insist on.
+        None if meta.is_none() => {
+            edit.remove("_meta");
+        }
+        None => {}
     }
     if edit.is_empty() {
         params
@@ -47,7 +54,8 @@ pub fn params(params: Option<&Object>, changes: Vec<(&'static str, Rope)>, hop: 
 }
 
 fn drop_what_is_not_understood(edit: &mut Edit<'_>, object: &Object, hop: &Hop<'_>) {
-    if *hop.method == Method::ToolsCall
+    let takes_arguments = matches!(hop.method, Method::ToolsCall | Method::PromptsGet);
+    if takes_arguments
         && object
             .get("arguments")
             .is_some_and(|arguments| arguments.is_null())

@@ -219,7 +219,7 @@ mod tests {
         let text = r#"{"content":[{"type":"resource_link","name":"n","uri":"file:///a"}]}"#;
         assert_eq!(
             passed(text, &Method::ToolsCall, Version::V2025_03_26, SESSION),
-            r#"{"content":[{"text":"n: file:///a","type":"text"}]}"#
+            r#"{"content":[{"text":"n: resource://s/file:///a","type":"text"}]}"#
         );
     }
 }

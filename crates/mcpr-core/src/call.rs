@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use mcpr_bridge::{Hop, Passage};
-use mcpr_protocol::{Edit, Id, Method, Object, RawJson, Rope};
+use mcpr_protocol::{Edit, Id, LogLevel, Method, Object, RawJson, Rope};
 use mcpr_registry::{ParamHeader, Route, ServerName, UriError};
 use mcpr_router::Lease;
 use mcpr_transport::Outgoing;
@@ -63,7 +63,10 @@ impl Target {
         let params = params.ok_or_else(none)?;
         match method {
             Method::ToolsCall => Self::tool(snapshot, params),
-            Method::PromptsGet => Self::prompt(snapshot, &name(params, "name")?),
+            Method::PromptsGet => {
+                check_arguments(params)?;
+                Self::prompt(snapshot, &name(params, "name")?)
+            }
             Method::ResourcesRead => Self::resource(snapshot, &name(params, "uri")?),
             Method::Complete => Self::reference(snapshot, params),
             other => Err(Fault::MethodNotFound(other.to_string())),
@@ -72,12 +75,7 @@ impl Target {
 
     fn tool(snapshot: &Snapshot, params: &Object) -> Result<Self, Fault> {
         let name = name(params, "name")?;
-        if params
-            .get("arguments")
-            .is_some_and(|arguments| !arguments.is_object() && !arguments.is_null())
-        {
-            return Err(Fault::InvalidParams("`arguments` must be an object".into()));
-        }
+        check_arguments(params)?;
         let tool = snapshot.known.tool(&name).ok_or(Fault::UnknownTool(name))?;
         Ok(Self {
             tool: Some(tool.origin.name.as_ref().into()),
@@ -164,6 +162,16 @@ fn name(params: &Object, member: &'static str) -> Result<String, Fault> {
         .ok_or_else(|| Fault::InvalidParams(format!("`{member}` must be a string")))
 }
 
+/// Absent and null are as good as none (B40).
+fn check_arguments(params: &Object) -> Result<(), Fault> {
+    match params.get("arguments") {
+        Some(arguments) if !arguments.is_object() && !arguments.is_null() => {
+            Err(Fault::InvalidParams("`arguments` must be an object".into()))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn route(snapshot: &Snapshot, uri: &str) -> Result<Route, Fault> {
     snapshot.known.resource(uri).map_err(|error| match error {
         UriError::Unknown => Fault::UnknownResource(uri.to_owned()),
@@ -187,7 +195,7 @@ impl Call {
             progress: self.progress.is_some().then_some(id),
             capabilities: &nothing,
             client_info: self.context.client.info.as_ref().unwrap_or(&own),
-            log_level: self.context.log_level.as_deref(),
+            log_level: self.context.log_level.map(LogLevel::as_str),
         };
         let (member, value) = self.target.change.clone();
         let changes: Vec<(&'static str, Rope)> = vec![(member, value.into())];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcpr_auth::Principal;
-use mcpr_protocol::{Envelope, Era, Object, RawJson, Version};
+use mcpr_protocol::{Envelope, Era, LogLevel, Object, RawJson, Version};
 
 use crate::session::{Flights, Session};
 
@@ -30,7 +30,7 @@ pub(crate) struct Context {
     /// The requests of its under way, where they can be cancelled by their ids.
     pub(crate) flights: Option<Arc<Flights>>,
     /// From which level on it wants log messages.
-    pub(crate) log_level: Option<Arc<str>>,
+    pub(crate) log_level: Option<LogLevel>,
     /// The endpoint it came to, if it came over HTTP.
     pub(crate) path: Option<&'static str>,
 }
@@ -59,6 +59,18 @@ impl Client {
 }
 
 impl Context {
+    /// The context of a request before anything was said of the client.
+    pub(crate) fn of_stranger(principal: Principal) -> Self {
+        Self {
+            principal,
+            client: Arc::new(Client::new(Version::NEWEST_SESSION, None)),
+            session: None,
+            flights: None,
+            log_level: None,
+            path: None,
+        }
+    }
+
     /// The era of the request.
     pub(crate) fn era(&self) -> Era {
         self.client.version.era()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use mcpr_auth::{Principal, Scope};
 use mcpr_bridge::initialize_result;
-use mcpr_protocol::{Era, Id, Method, Object, RawJson, Request, Response, Rope, Version, progress_token};
+use mcpr_protocol::{Era, Id, Method, Object, RawJson, Request, Response, Rope, UnknownLevel, Version, progress_token};
 use mcpr_registry::Kind;
 use mcpr_telemetry::Status;
 use tokio::time::Instant;
@@ -43,7 +43,7 @@ impl Gateway {
     pub(crate) async fn dispatch(self: &Arc<Self>, context: Context, request: Request) -> Handled {
         let number = self.number();
         let began = Instant::now();
-        let params = request.params.as_ref().map(Object::read).transpose();
+        let params = request.params.as_ref().map(readable).transpose();
         let incoming = |params| Incoming {
             id: request.id,
             method: request.method,
@@ -53,10 +53,7 @@ impl Gateway {
         };
         match params {
             Ok(params) => self.handle(context, incoming(params)).await,
-            Err(error) => {
-                let fault = Fault::InvalidParams(format!("`params`: {error}"));
-                Handled::Done(self.refuse(&context, &incoming(None), &fault))
-            }
+            Err(fault) => Handled::Done(self.refuse(&context, &incoming(None), &fault)),
         }
     }
 
@@ -155,7 +152,7 @@ impl Gateway {
         match allowed(context, Scope::Read) {
             Ok(()) => {
                 self.note(context, &incoming, Status::Ok, StatusCode::OK, None);
-                Handled::Listen(Listen::new(self, incoming.id, incoming.params.as_ref()))
+                Handled::Listen(Listen::new(self, context.principal.clone(), incoming.id, incoming.params.as_ref()))
             }
             Err(fault) => Handled::Done(self.refuse(context, &incoming, &fault)),
         }
@@ -251,6 +248,17 @@ impl Context {
     }
 }
 
+/// The members of `params`. Its `_meta` must be an object too, each member there once: what says
+/// something to mcpr is taken out of it by name (SEC-04).
+fn readable(params: &RawJson) -> Result<Object, Fault> {
+    let wrong = |what, error| Fault::InvalidParams(format!("`{what}`: {error}"));
+    let params = Object::read(params).map_err(|error| wrong("params", error))?;
+    if let Some(meta) = params.get("_meta").filter(|meta| !meta.is_null()) {
+        Object::read(&meta).map_err(|error| wrong("params._meta", error))?;
+    }
+    Ok(params)
+}
+
 fn allowed(context: &Context, scope: Scope) -> Result<(), Fault> {
     let name = match scope {
         Scope::Read => "read",
@@ -273,23 +281,11 @@ fn enter(context: &Context, id: &Id) -> Result<Arc<Cancel>, Fault> {
 }
 
 fn set_level(context: &Context, params: Option<&Object>) -> Result<Rope, Fault> {
-    const LEVELS: [&str; 8] = [
-        "debug",
-        "info",
-        "notice",
-        "warning",
-        "error",
-        "critical",
-        "alert",
-        "emergency",
-    ];
-    let level = params
-        .and_then(|params| params.text("level"))
-        .filter(|level| LEVELS.contains(&level.as_str()));
-    let wrong = || Fault::InvalidParams(format!("`level` must be one of {}", LEVELS.join(", ")));
-    let level = level.ok_or_else(wrong)?;
+    let level = params.and_then(|params| params.text("level")).unwrap_or_default();
+    let wrong = |error| Fault::InvalidParams(format!("`level` {error}"));
+    let level = level.parse().map_err(|error: UnknownLevel| wrong(error))?;
     if let Some(session) = &context.session {
-        session.set_log_level(&level);
+        session.set_log_level(level);
     }
     Ok(RawJson::from_static("{}").into())
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpr_auth::{Minted, NewToken, Timestamp, Token, TokenStore, Tokens, mint};
+use mcpr_auth::{Minted, NewToken, Principal, Timestamp, Token, TokenStore, Tokens, mint};
 use mcpr_store::{Store, StoreError};
 use tokio::sync::Mutex;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
 /// How often the store is asked whether somebody else has changed it (an offline `mcpr-ctl`).
@@ -47,6 +47,21 @@ impl Doorkeeper {
     /// The table.
     pub(crate) fn tokens(&self) -> &dyn TokenStore {
         &self.tokens
+    }
+
+    /// Resolves when this principal would no longer be let in; long streams end then (SEC-02).
+    pub(crate) async fn banished(&self, principal: &Principal) {
+        let mut changes = self.tokens.changes();
+        loop {
+            let now = Timestamp::now();
+            if self.tokens.recheck(principal, now).is_err() {
+                return;
+            }
+            tokio::select! {
+                _ = changes.changed() => {} // The table lives as long as this.
+                () = expiry(principal, now) => {}
+            }
+        }
     }
 
     /// Makes a token; the secret is in the answer and nowhere else.
@@ -104,4 +119,13 @@ impl Doorkeeper {
         }
         Ok(())
     }
+}
+
+/// Waits until the principal's token expires.
+async fn expiry(principal: &Principal, now: Timestamp) {
+    let Some(end) = principal.expires() else {
+        return std::future::pending().await;
+    };
+    let left = u64::try_from(end.unix() - now.unix()).unwrap_or(0);
+    sleep(Duration::from_secs(left.max(1))).await;
 }

@@ -6,6 +6,7 @@ use http::StatusCode;
 use mcpr_protocol::{EnvelopeError, Era, ErrorObject, Fault as MessageFault, Version, code};
 use mcpr_registry::ServerName;
 use mcpr_router::{Retry, RouteError, RouteErrorKind};
+use mcpr_telemetry::Secrets;
 use serde_json::{Map, Value, json};
 
 /// Why the gateway answers a request with an error of its own.
@@ -85,9 +86,15 @@ pub(crate) enum Fault {
         "this token lacks the scope `{0}`: make one that has it with `mcpr-ctl tokens create --scope {0}`"
     )]
     Forbidden(&'static str),
+    /// A request that only a stream can answer.
+    #[error("this request is answered by a stream: the Accept header must name text/event-stream")]
+    NeedsStream,
     /// The gateway is about to end.
     #[error("the gateway is stopping; try again in a moment")]
     Stopping,
+    /// HTTP-04: the details are in the log only.
+    #[error("the gateway made a mistake; its log has the details under the request id")]
+    Internal,
 }
 
 fn list(servers: &[ServerName]) -> String {
@@ -123,6 +130,21 @@ impl Fault {
         }
     }
 
+    /// The same without secrets in what a server said before it was lost: it may quote what it was given.
+    pub(crate) fn scrubbed(&self, secrets: &Secrets) -> Self {
+        let Self::Route(error) = self else {
+            return self.clone();
+        };
+        let reason = error
+            .reason
+            .as_deref()
+            .map(|reason| secrets.scrub(reason).into_owned());
+        Self::Route(RouteError {
+            reason,
+            ..error.clone()
+        })
+    }
+
     /// The status of HTTP. In the session era an error that answers a request is a plain answer;
     /// the stateless era has a status for some (2026-07-28, transports: responses).
     pub(crate) fn status(&self, era: Era) -> StatusCode {
@@ -132,6 +154,8 @@ impl Fault {
                 StatusCode::BAD_REQUEST
             }
             Self::UnknownSession => StatusCode::NOT_FOUND,
+            Self::NeedsStream => StatusCode::NOT_ACCEPTABLE,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::MethodNotFound(_) if era == Era::Stateless => StatusCode::NOT_FOUND,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             _ => StatusCode::OK,
@@ -142,7 +166,9 @@ impl Fault {
     pub(crate) fn code(&self, era: Era) -> i64 {
         match self {
             Self::Message(fault) => fault.code(),
-            Self::InvalidRequest(_) | Self::NoSession | Self::UnknownSession => code::INVALID_REQUEST,
+            Self::InvalidRequest(_) | Self::NoSession | Self::UnknownSession | Self::NeedsStream => {
+                code::INVALID_REQUEST
+            }
             Self::MethodNotFound(_) => code::METHOD_NOT_FOUND,
             Self::UnknownResource(_) if era == Era::Session => code::RESOURCE_NOT_FOUND,
             Self::InvalidParams(_) | Self::Envelope(_) | Self::UnknownTool(_) | Self::UnknownPrompt(_) => {
@@ -155,7 +181,8 @@ impl Fault {
             | Self::Timeout { .. }
             | Self::Silence { .. }
             | Self::Forbidden(_)
-            | Self::Stopping => code::INTERNAL,
+            | Self::Stopping
+            | Self::Internal => code::INTERNAL,
         }
     }
 
@@ -202,6 +229,7 @@ impl Fault {
             Self::Silence { .. } => "silence",
             Self::Forbidden(_) => "forbidden",
             Self::Stopping => "starting",
+            Self::Internal => "internal",
             _ => return None,
         })
     }
@@ -221,7 +249,7 @@ impl Fault {
                 Retry::Unsafe => "unsafe",
                 Retry::No => "no",
             },
-            Self::Timeout { .. } | Self::Silence { .. } => "unsafe",
+            Self::Timeout { .. } | Self::Silence { .. } | Self::Internal => "unsafe",
             Self::Stopping => "safe",
             _ => "no",
         }

@@ -5,7 +5,9 @@
 //! in the background where a lost connection is no cancel (session era), and is cancelled where it
 //! is one (stateless era).
 
+use std::any::Any;
 use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +17,7 @@ use std::time::Duration;
 use futures_util::task::AtomicWaker;
 use http::StatusCode;
 use mcpr_protocol::{Message, Response, Rope};
-use mcpr_router::{Demand, Lease, RouteError};
+use mcpr_router::{Demand, Lease, RouteError, RouteErrorKind};
 use mcpr_telemetry::Status;
 use mcpr_transport::{Exchange, Failed, FailedKind, Reason, Sent};
 use tokio::time::{Instant, Sleep};
@@ -76,6 +78,8 @@ struct Inner {
     progress: Progress,
     renewals: u32,
     came_back: bool,
+    /// Whether it goes on without anybody who reads what it says.
+    adopted: bool,
 }
 
 enum State {
@@ -107,6 +111,7 @@ impl Flight {
             slow_told: false,
             renewals: 0,
             came_back: false,
+            adopted: false,
         })))
     }
 
@@ -119,7 +124,8 @@ impl Flight {
         let Some(inner) = &mut self.0 else {
             return Poll::Ready(Step::Cancelled);
         };
-        let step = ready!(inner.poll(cx));
+        let polled = catch_unwind(AssertUnwindSafe(|| inner.poll(cx)));
+        let step = ready!(polled.unwrap_or_else(|panic| Poll::Ready(inner.broke(&*panic))));
         if matches!(step, Step::Done(_) | Step::Cancelled) {
             self.0 = None;
         }
@@ -134,8 +140,11 @@ impl Flight {
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        let Some(inner) = self.0.take() else { return };
-        if inner.call.context.outlives_connection() && !inner.call.gateway.is_stopping() {
+        let Some(mut inner) = self.0.take() else { return };
+        // One that was adopted is dropped only with the runtime, which would drop it again and again.
+        let adopted = std::mem::replace(&mut inner.adopted, true);
+        let lives_on = inner.call.context.outlives_connection() && !inner.call.gateway.is_stopping();
+        if lives_on && !adopted {
             let gateway = inner.call.gateway.clone();
             gateway.adopt(Flight(Some(inner)).drain());
         } else {
@@ -234,6 +243,9 @@ impl Inner {
             self.state = State::Beginning(Box::pin(begin_renewed(self.call.clone(), open.lease)));
             return None;
         }
+        if matches!(failed.kind, FailedKind::Unauthorized(401)) {
+            open.lease.upstream.suspect();
+        }
         if matches!(failed.kind, FailedKind::Closed | FailedKind::Unreachable) {
             open.lease.upstream.suspect();
             if failed.sent == Sent::No && !self.came_back {
@@ -252,6 +264,7 @@ impl Inner {
     fn fail(&mut self, fault: &Fault) -> Step {
         self.state = State::Over;
         let era = self.call.context.era();
+        let fault = fault.scrubbed(&self.call.gateway.secrets);
         let error = fault.error(era, self.call.number);
         let status = fault.status(era);
         self.end(Ending {
@@ -263,6 +276,14 @@ impl Inner {
             text: Response::text(Some(&self.call.id), Err(error.render().into())),
             status,
         })
+    }
+
+    /// A mistake of the gateway ends this request and no other (HTTP-04).
+    fn broke(&mut self, panic: &(dyn Any + Send)) -> Step {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let reason = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
+        tracing::error!(request_id = self.call.number, reason, "a request failed inside the gateway");
+        self.fail(&Fault::Internal)
     }
 
     fn cancelled(&mut self) -> Step {
@@ -372,14 +393,22 @@ impl Cancel {
 
 /// Leases a replica and sends the request.
 async fn begin(call: Arc<Call>) -> Result<Open, Fault> {
-    let lease = call
-        .gateway
-        .router()
-        .lease(Demand {
-            server: &call.target.server,
-        })
-        .await?;
+    let lease = match lease_for(&call).await {
+        Err(error) if error.kind == RouteErrorKind::Starting => {
+            // Most servers that start were lost a moment ago, and are back in another.
+            if let Some(upstream) = call.gateway.pool.get(&call.target.server) {
+                let _ = tokio::time::timeout(COMEBACK, upstream.settled()).await;
+            }
+            lease_for(&call).await?
+        }
+        leased => leased?,
+    };
     open(call, lease).await
+}
+
+async fn lease_for(call: &Call) -> Result<Lease, RouteError> {
+    let server = &call.target.server;
+    call.gateway.router().lease(Demand { server }).await
 }
 
 /// Sends the request on the lease, or after a reconnect if this one turns out to be gone.
@@ -418,13 +447,7 @@ async fn begin_again(call: Arc<Call>, lease: Lease, failed: Failed) -> Result<Op
     if back != Ok(true) {
         return Err(RouteError::of(call.target.server.clone(), &failed).into());
     }
-    let lease = call
-        .gateway
-        .router()
-        .lease(Demand {
-            server: &call.target.server,
-        })
-        .await?;
+    let lease = lease_for(&call).await?;
     let sent = send(&call, &lease).await;
     let (exchange, id) = sent.map_err(|failed| RouteError::of(call.target.server.clone(), &failed))?;
     Ok(Open { lease, exchange, id })

@@ -12,6 +12,7 @@ use mcpr_registry::{
     Assignments, Catalog, ItemRef, Listing, Naming, Offers, ServerName, ServerState, States, View, Warning,
     instructions,
 };
+use mcpr_telemetry::Secrets;
 use mcpr_upstream::{Phase, Pool, Reach, Status};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +32,7 @@ pub(crate) struct Folder {
     pub(crate) assignments: Assignments,
     /// The listings that were stored last, by server.
     pub(crate) stored: HashMap<ServerName, Arc<Offers>>,
+    pub(crate) secrets: Secrets,
     /// Oddities that were told already.
     pub(crate) told: std::collections::HashSet<String>,
 }
@@ -58,6 +60,7 @@ impl Folder {
 
     /// The snapshot of this moment.
     pub(crate) fn fold(&mut self) -> Snapshot {
+        let as_of = self.pool.changed();
         let servers = self.servers.clone();
         let seen: Vec<Seen<'_>> = servers.iter().map(|entry| self.see(entry)).collect();
         let listings: Vec<Listing> = seen.iter().filter_map(Seen::listing).collect();
@@ -77,10 +80,11 @@ impl Folder {
             .filter(|listing| !down.contains(&&listing.server))
             .collect();
         Snapshot::new(
+            as_of,
             listed,
             known,
             identity(&shown, &self.naming),
-            states(&seen),
+            states(&seen, &self.secrets),
             announced(&seen),
         )
     }
@@ -166,7 +170,7 @@ impl Seen<'_> {
 
     fn state(&self) -> Option<(ServerState, Option<String>)> {
         if let Configured::Misconfigured(fault) = &self.entry.state {
-            return Some((ServerState::Misconfigured, Some(fault.to_string())));
+            return Some((ServerState::Misconfigured, Some(fault.reason())));
         }
         let status = self.status.as_ref()?;
         let reason = status.reason().map(str::to_owned);
@@ -181,10 +185,12 @@ impl Seen<'_> {
     }
 }
 
-fn states(seen: &[Seen<'_>]) -> States {
+/// A reason may quote what a server said before its end, and that what it was given.
+fn states(seen: &[Seen<'_>], secrets: &Secrets) -> States {
     let mut states = States::new();
     for seen in seen {
         if let Some((state, reason)) = seen.state() {
+            let reason = reason.map(|reason| secrets.scrub(&reason).into_owned());
             states.set(seen.entry.name.clone(), state, reason);
         }
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use http::StatusCode;
 use mcpr_config::{GatewayOptions, ServerEntry};
 use mcpr_protocol::{
-    Era, Message, Method, Notification, RawJson, Request, Response, Rope, code, notification,
+    Era, LogLevel, Message, Method, Notification, Object, RawJson, Request, Response, Rope, code, notification,
 };
 use mcpr_registry::ServerName;
 use mcpr_router::{Lease, Router};
@@ -164,7 +164,7 @@ impl Gateway {
     pub(crate) fn relay_note(&self, call: &Call, note: &Notification) -> Option<Rope> {
         let upstream = self.pool.get(&call.target.server);
         match &*note.method {
-            notification::MESSAGE if call.context.log_level.is_some() => Some(note.to_rope()),
+            notification::MESSAGE if is_wanted(note, call.context.log_level?) => Some(note.to_rope()),
             notification::TOOLS_CHANGED | notification::PROMPTS_CHANGED | notification::RESOURCES_CHANGED => {
                 upstream?.heard(&note.method);
                 None
@@ -200,9 +200,28 @@ impl Gateway {
     /// them; later ones find them started (SRV-03).
     pub(crate) async fn wake_on_first_request(&self) {
         if self.options.startup.when == mcpr_config::StartWhen::FirstRequest {
-            self.woken.get_or_init(|| self.pool.wake_all()).await;
+            let wake = async {
+                self.pool.wake_all().await;
+                self.caught_up().await;
+            };
+            self.woken.get_or_init(|| wake).await;
         }
     }
+
+    /// Waits until what is offered says all that is known of the servers now.
+    pub(crate) async fn caught_up(&self) {
+        let now = self.pool.changed();
+        let mut snapshots = self.snapshot.clone();
+        // Without anybody who makes snapshots the gateway is ending.
+        let _ = snapshots.wait_for(|snapshot| snapshot.as_of >= now).await;
+    }
+}
+
+/// Whether a log message is grave enough. Servers that all sessions share are not told of any level.
+fn is_wanted(note: &Notification, least: LogLevel) -> bool {
+    let params = note.params.as_ref().and_then(|params| Object::read(params).ok());
+    let level = params.and_then(|params| params.text("level")?.parse::<LogLevel>().ok());
+    level.is_some_and(|level| level >= least)
 }
 
 impl Drop for Gateway {

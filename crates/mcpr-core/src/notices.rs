@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use mcpr_auth::Principal;
 use mcpr_protocol::{Edit, Id, Notification, Object, RawJson, Response, Rope, key, notification};
 use mcpr_registry::Kind;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::doorkeeper::Doorkeeper;
 use crate::gateway::Gateway;
 use crate::session::Session;
 use crate::snapshot::{Snapshot, Stamps};
@@ -28,6 +30,8 @@ pub(crate) struct Listen {
     snapshots: watch::Receiver<Arc<Snapshot>>,
     cancel: CancellationToken,
     stop: CancellationToken,
+    principal: Principal,
+    doorkeeper: Arc<Doorkeeper>,
     ready: Vec<Rope>,
     over: bool,
 }
@@ -85,7 +89,7 @@ impl Drop for SessionNotices {
 
 impl Listen {
     /// Takes a listen request: its first message is the acknowledgement of what is heard.
-    pub(crate) fn new(gateway: &Gateway, id: Id, params: Option<&Object>) -> Self {
+    pub(crate) fn new(gateway: &Gateway, principal: Principal, id: Id, params: Option<&Object>) -> Self {
         let wanted = Wanted::read(params.and_then(|params| params.object("notifications")).as_ref());
         let mut snapshots = gateway.snapshot.clone();
         let told = snapshots.borrow_and_update().stamps;
@@ -98,6 +102,8 @@ impl Listen {
             snapshots,
             cancel: CancellationToken::new(),
             stop,
+            principal,
+            doorkeeper: gateway.doorkeeper.clone(),
             ready,
             over: false,
         }
@@ -121,6 +127,7 @@ impl Listen {
                 biased;
                 () = self.cancel.cancelled() => self.over = true,
                 () = self.stop.cancelled() => self.conclude(),
+                () = self.doorkeeper.banished(&self.principal) => self.over = true,
                 changed = self.snapshots.changed() => match changed {
                     Ok(()) => self.gather(),
                     Err(_) => self.conclude(),

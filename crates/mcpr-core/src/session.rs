@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mcpr_auth::Principal;
-use mcpr_protocol::Id;
+use mcpr_protocol::{Id, LogLevel};
 use parking_lot::{Mutex, RwLock};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +28,7 @@ pub(crate) struct Session {
     /// Its requests under way.
     pub(crate) flights: Arc<Flights>,
     /// The level of log messages, once the client has set one.
-    log_level: Mutex<Option<Arc<str>>>,
+    log_level: Mutex<Option<LogLevel>>,
     /// What the client was last told of the lists.
     told: Mutex<Stamps>,
     /// The stream for what belongs to no request; a newer one ends the older.
@@ -75,13 +75,13 @@ impl Session {
     }
 
     /// The level of log messages.
-    pub(crate) fn log_level(&self) -> Option<Arc<str>> {
-        self.log_level.lock().clone()
+    pub(crate) fn log_level(&self) -> Option<LogLevel> {
+        *self.log_level.lock()
     }
 
     /// Sets the level of log messages.
-    pub(crate) fn set_log_level(&self, level: &str) {
-        *self.log_level.lock() = Some(level.into());
+    pub(crate) fn set_log_level(&self, level: LogLevel) {
+        *self.log_level.lock() = Some(level);
     }
 
     /// Notes that the client was told of this state of the lists; gives what it knew before.
@@ -97,6 +97,13 @@ impl Session {
             older.cancel();
         }
         stream
+    }
+
+    /// Closes the stream for what belongs to no request.
+    pub(crate) fn close_stream(&self) {
+        if let Some(stream) = self.stream.lock().take() {
+            stream.cancel();
+        }
     }
 
     /// Notes a use.

@@ -14,6 +14,8 @@ const FRESH_FOR_MS: u32 = 30_000;
 
 /// One generation of the catalog as clients see it.
 pub(crate) struct Snapshot {
+    /// The count of the servers' changes up to which it goes.
+    pub(crate) as_of: u64,
     /// What lists show: not the items of servers that are down.
     pub(crate) listed: View,
     /// What requests can name: the items of servers that are down too, so that a call says that
@@ -43,6 +45,7 @@ pub(crate) struct Stamp {
 impl Snapshot {
     /// `announced` counts the servers' own notices: tools, prompts, resources.
     pub(crate) fn new(
+        as_of: u64,
         listed: View,
         known: View,
         identity: Identity,
@@ -51,6 +54,7 @@ impl Snapshot {
     ) -> Self {
         let stamps = Stamps::of(&listed, announced);
         Self {
+            as_of,
             listed,
             known,
             identity,

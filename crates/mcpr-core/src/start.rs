@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
 
-use mcpr_config::{Config, ServerEntry, ServerState, StartMode, StartOrder, StartWhen};
+use http::Uri;
+use mcpr_config::{Config, Fault, ServerEntry, ServerState, StartMode, StartOrder, StartWhen};
 use mcpr_protocol::RawJson;
 use mcpr_router::Router;
 use mcpr_store::{Memory as MemoryStore, Store, StoreError};
 use mcpr_telemetry::{CallLog, Secrets};
-use mcpr_upstream::{CLIENT_NAME, Dial, Phase, Pool, PoolOptions};
+use mcpr_upstream::{CLIENT_NAME, Dial, Phase, Pool, PoolOptions, Reach};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -24,8 +25,9 @@ use crate::session::{SessionLimits, Sessions};
 /// How many servers may be starting at once.
 const STARTS_AT_ONCE: usize = 16;
 
-/// How often sessions are looked through.
-const SWEEP: Duration = Duration::from_secs(5);
+/// How often sessions are looked through, at the least and at the most; in between it follows
+/// their limit.
+const SWEEP: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
 /// A gateway in the making.
 pub struct Builder {
@@ -114,7 +116,8 @@ impl Builder {
         Ok(gateway)
     }
 
-    async fn assemble(self) -> Result<Arc<Gateway>, StartError> {
+    async fn assemble(mut self) -> Result<Arc<Gateway>, StartError> {
+        refuse_own_url(&mut self.config.servers, &self.facts.listen);
         for secret in self.config.servers.iter().flat_map(|entry| &entry.secrets) {
             self.secrets.add(secret.reveal());
         }
@@ -137,6 +140,7 @@ impl Builder {
             memory,
             assignments,
             stored: HashMap::new(),
+            secrets: self.secrets.clone(),
             told: Default::default(),
         };
         let (snapshots, snapshot) = watch::channel(Arc::new(folder.fold()));
@@ -194,7 +198,7 @@ impl Gateway {
         let unready = |server: String, reason: String| Err(StartError::Strict { server, reason });
         for name in &self.order {
             match &self.servers[name].state {
-                ServerState::Misconfigured(fault) => return unready(name.to_string(), fault.to_string()),
+                ServerState::Misconfigured(fault) => return unready(name.to_string(), fault.reason()),
                 ServerState::Disabled => continue,
                 ServerState::Enabled(_) => {}
             }
@@ -209,6 +213,7 @@ impl Gateway {
                 );
             }
         }
+        self.caught_up().await;
         Ok(())
     }
 }
@@ -226,6 +231,7 @@ fn pool_options(config: &Config) -> PoolOptions {
             STARTS_AT_ONCE
         },
         eager: startup.when == StartWhen::Launch,
+        list_pages: config.gateway.limits.list_pages,
     }
 }
 
@@ -237,19 +243,44 @@ fn enabled(servers: &[ServerEntry]) -> Vec<(mcpr_registry::ServerName, mcpr_upst
     servers.iter().filter_map(spec).collect()
 }
 
+/// A gateway among its own servers would call itself without end (B110).
+fn refuse_own_url(servers: &mut [ServerEntry], listen: &[String]) {
+    let own: Vec<Uri> = listen.iter().filter_map(|url| url.parse().ok()).collect();
+    for entry in servers {
+        let ServerState::Enabled(spec) = &entry.state else { continue };
+        let Reach::Http(http) = &spec.reach else { continue };
+        if http.url.reveal().parse::<Uri>().is_ok_and(|url| own.iter().any(|own| same_endpoint(own, &url))) {
+            entry.state = ServerState::Misconfigured(Fault {
+                what: "its URL is this gateway itself".into(),
+                hint: Some("remove the entry, or name the server that is meant".into()),
+                place: Some(entry.place.clone()),
+            });
+        }
+    }
+}
+
+fn same_endpoint(own: &Uri, url: &Uri) -> bool {
+    const LOOPBACK: [&str; 4] = ["127.0.0.1", "localhost", "[::1]", "0.0.0.0"];
+    let host = |uri: &Uri| uri.host().unwrap_or_default().to_ascii_lowercase();
+    let same_host = host(own) == host(url) || [own, url].iter().all(|uri| LOOPBACK.contains(&host(uri).as_str()));
+    let path = |uri: &Uri| uri.path().trim_end_matches('/').to_owned();
+    same_host && own.port_u16() == url.port_u16() && path(own) == path(url)
+}
+
 /// Ends sessions that nobody uses, and those whose token is no longer good (SEC-02).
 async fn sweep(gateway: std::sync::Weak<Gateway>, stop: CancellationToken) {
-    let Some(mut tokens) = gateway
-        .upgrade()
-        .map(|gateway| gateway.doorkeeper.tokens().changes())
-    else {
+    let begin = |gateway: Arc<Gateway>| {
+        let pause = gateway.options.limits.session_idle.clamp(SWEEP.0, SWEEP.1);
+        (gateway.doorkeeper.tokens().changes(), pause)
+    };
+    let Some((mut tokens, pause)) = gateway.upgrade().map(begin) else {
         return;
     };
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             changed = tokens.changed() => if changed.is_err() { return },
-            () = tokio::time::sleep(SWEEP) => {}
+            () = tokio::time::sleep(pause) => {}
         }
         let Some(gateway) = gateway.upgrade() else { return };
         let now = mcpr_auth::Timestamp::now();

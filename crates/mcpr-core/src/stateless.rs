@@ -35,7 +35,7 @@ pub(crate) fn context(principal: Principal, envelope: &Envelope) -> Result<Conte
         client: Arc::new(Client::of_envelope(version, envelope)),
         session: None,
         flights: None,
-        log_level: envelope.log_level.as_deref().map(Arc::from),
+        log_level: envelope.log_level,
         path: None,
     })
 }

@@ -1,6 +1,6 @@
 //! What a stateless request says of itself in `params._meta` (2026-07-28, basic: `_meta`).
 
-use crate::{Object, RawJson, Version, key};
+use crate::{LogLevel, Object, RawJson, Version, key};
 
 /// The reserved members of a stateless request's `_meta`.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub struct Envelope {
     /// Who the client says it is.
     pub client_info: Option<RawJson>,
     /// From which level on it wants log messages.
-    pub log_level: Option<String>,
+    pub log_level: Option<LogLevel>,
 }
 
 /// The request claims to be stateless, but its envelope is not right.
@@ -81,19 +81,9 @@ fn check_info(info: &RawJson) -> Result<(), EnvelopeError> {
         .ok_or(fault(key::CLIENT_INFO, "needs `name` and `version`"))
 }
 
-fn known_level(level: &RawJson) -> Result<String, EnvelopeError> {
-    const LEVELS: [&str; 8] = [
-        "debug",
-        "info",
-        "notice",
-        "warning",
-        "error",
-        "critical",
-        "alert",
-        "emergency",
-    ];
-    let text = level.to_text().filter(|text| LEVELS.contains(&text.as_str()));
-    text.ok_or(fault(key::LOG_LEVEL, "must be a log level, such as \"info\""))
+fn known_level(level: &RawJson) -> Result<LogLevel, EnvelopeError> {
+    let known = level.to_text().and_then(|text| text.parse().ok());
+    known.ok_or(fault(key::LOG_LEVEL, "must be a log level, such as \"info\""))
 }
 
 fn fault(member: &'static str, fault: &'static str) -> EnvelopeError {

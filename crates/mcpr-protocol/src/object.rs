@@ -1,6 +1,5 @@
 //! The members of one object, without looking deeper.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::RawJson;
@@ -15,7 +14,10 @@ pub struct Object {
 /// A member of an object.
 #[derive(Clone, Debug)]
 pub struct Member {
-    key: Box<str>,
+    /// The name, where it is written with escapes; else it stands in the text.
+    escaped: Option<Box<str>>,
+    /// The key with its quotes.
+    key: Range<usize>,
     pub(crate) start: usize,
     pub(crate) value: Range<usize>,
 }
@@ -47,11 +49,14 @@ impl Object {
             at: 1,
         }
         .members();
-        refuse_duplicates(&members)?;
-        Ok(Self {
+        let object = Self {
             raw: raw.clone(),
             members,
-        })
+        };
+        match object.duplicate() {
+            Some(key) => Err(ObjectError::Duplicate(key.to_owned())),
+            None => Ok(object),
+        }
     }
 
     /// The text of the object.
@@ -63,7 +68,7 @@ impl Object {
     pub fn members(&self) -> impl Iterator<Item = (&str, RawJson)> {
         self.members
             .iter()
-            .map(|member| (&*member.key, self.slice(member)))
+            .map(|member| (self.key(member), self.slice(member)))
     }
 
     /// The value of a member.
@@ -87,39 +92,38 @@ impl Object {
     }
 
     pub(crate) fn find(&self, key: &str) -> Option<usize> {
-        self.members.iter().position(|member| &*member.key == key)
+        self.members
+            .iter()
+            .position(|member| self.key_bytes(member) == key.as_bytes())
+    }
+
+    fn key<'a>(&'a self, member: &'a Member) -> &'a str {
+        std::str::from_utf8(self.key_bytes(member)).expect("a JSON text is UTF-8")
+    }
+
+    fn key_bytes<'a>(&'a self, member: &'a Member) -> &'a [u8] {
+        match &member.escaped {
+            Some(key) => key.as_bytes(),
+            None => &self.raw.as_bytes()[member.key.start + 1..member.key.end - 1],
+        }
+    }
+
+    /// A name that is there twice.
+    fn duplicate(&self) -> Option<&str> {
+        let keys = || self.members.iter().map(|member| self.key(member));
+        if self.members.len() > 32 {
+            let mut seen = std::collections::HashSet::with_capacity(self.members.len());
+            return keys().find(|key| !seen.insert(*key));
+        }
+        keys()
+            .enumerate()
+            .find(|(index, key)| keys().take(*index).any(|other| other == *key))
+            .map(|(_, key)| key)
     }
 
     fn slice(&self, member: &Member) -> RawJson {
         RawJson::trusted(self.raw.bytes().slice(member.value.clone()))
     }
-}
-
-fn refuse_duplicates(members: &[Member]) -> Result<(), ObjectError> {
-    let twice = if members.len() > 32 {
-        duplicate_of_many(members)
-    } else {
-        duplicate_of_few(members)
-    };
-    twice.map_or(Ok(()), |key| Err(ObjectError::Duplicate(key.to_owned())))
-}
-
-fn duplicate_of_few(members: &[Member]) -> Option<&str> {
-    let twice =
-        |(index, member): &(usize, &Member)| members[..*index].iter().any(|other| other.key == member.key);
-    members
-        .iter()
-        .enumerate()
-        .find(twice)
-        .map(|(_, member)| &*member.key)
-}
-
-fn duplicate_of_many(members: &[Member]) -> Option<&str> {
-    let mut seen = std::collections::HashSet::with_capacity(members.len());
-    members
-        .iter()
-        .map(|member| &*member.key)
-        .find(|key| !seen.insert(*key))
 }
 
 /// Walks a text that is known to be JSON; on anything else the result is meaningless, but it ends.
@@ -138,11 +142,13 @@ impl Scan<'_> {
             }
             let start = self.at;
             self.string();
-            let key = key_text(&self.text[start..self.at]).into();
+            let key = start..self.at;
+            let escaped = escaped(&self.text[key.clone()]);
             self.skip(|byte| byte.is_ascii_whitespace() || byte == b':');
             let from = self.at;
             self.value();
             members.push(Member {
+                escaped,
                 key,
                 start,
                 value: from..self.at,
@@ -204,13 +210,10 @@ impl Scan<'_> {
     }
 }
 
-/// The name that a quoted key stands for.
-fn key_text(quoted: &[u8]) -> Cow<'_, str> {
-    let plain = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
-    if memchr::memchr(b'\\', plain).is_none() {
-        return String::from_utf8_lossy(plain);
-    }
-    serde_json::from_slice::<String>(quoted).map_or_else(|_| String::from_utf8_lossy(plain), Cow::Owned)
+/// The name that a quoted key stands for, where it is not the text between the quotes.
+fn escaped(quoted: &[u8]) -> Option<Box<str>> {
+    memchr::memchr(b'\\', quoted)?;
+    serde_json::from_slice::<String>(quoted).ok().map(Into::into)
 }
 
 #[cfg(test)]

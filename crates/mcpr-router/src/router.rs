@@ -56,14 +56,11 @@ impl Router {
     /// decision. A server that is down is asked to try again.
     pub async fn lease(&self, demand: Demand<'_>) -> Result<Lease, RouteError> {
         let (upstream, gate) = self.server(demand.server)?;
-        let replica = match upstream.replica() {
-            Some(replica) => replica,
-            None => Self::wake(&upstream).await?,
-        };
         let place = gate.enter().await.map_err(|shut| busy(demand.server, shut))?;
+        let (replica, in_flight) = Self::enter(&upstream).await?;
         let session = replica.session();
         Ok(Lease {
-            _in_flight: replica.enter(),
+            _in_flight: in_flight,
             replica,
             upstream,
             session,
@@ -71,14 +68,30 @@ impl Router {
         })
     }
 
-    /// A server without a replica: one that sleeps is woken, any other is an error.
+    /// Enters a replica of the server; one that fell asleep in the same moment is woken again.
+    async fn enter(upstream: &Upstream) -> Result<(Arc<Replica>, InFlight), RouteError> {
+        loop {
+            let replica = match upstream.replica() {
+                Some(replica) => replica,
+                None => Self::wake(upstream).await?,
+            };
+            let in_flight = replica.enter();
+            if !replica.is_gone() || upstream.replica().is_some_and(|now| Arc::ptr_eq(&now, &replica)) {
+                return Ok((replica, in_flight));
+            }
+        }
+    }
+
+    /// A server without a replica: one that sleeps is woken, a lazy one that somebody else has
+    /// just woken is waited for, any other is an error.
     async fn wake(upstream: &Upstream) -> Result<Arc<Replica>, RouteError> {
         let status = upstream.status();
-        let status = if matches!(status.phase, Phase::Idle) {
-            upstream.wake().await
-        } else {
-            status
+        let wakes = match status.phase {
+            Phase::Idle => true,
+            Phase::Starting => upstream.spec.lazy,
+            _ => false,
         };
+        let status = if wakes { upstream.wake().await } else { status };
         match &status.replica {
             Some(replica) => Ok(replica.clone()),
             None => {

@@ -6,6 +6,7 @@
 //! connections and hands whole messages to the gateway.
 
 pub mod child;
+mod compact;
 pub mod exchange;
 pub mod failed;
 pub mod http;

@@ -28,6 +28,9 @@ pub enum Event {
     Notification(Notification),
     /// A request of the server; its answer goes through [`Transport::send`].
     Request(Request),
+    /// The stream for what belongs to no request is lost and not to be had again just now: it is
+    /// worth asking whether the server is still there.
+    Doubtful,
     /// The connection has ended; nothing follows.
     Closed(Failed),
 }

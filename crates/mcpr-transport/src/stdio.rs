@@ -98,6 +98,11 @@ impl Stdio {
         self.child.pid()
     }
 
+    /// The last lines that it has written to stderr.
+    pub fn last_words(&self) -> String {
+        self.child.stderr_tail()
+    }
+
     /// Whether it has written anything yet, to stdout or stderr.
     pub fn has_spoken(&self) -> bool {
         self.spoken.load(Ordering::Relaxed) || !self.child.stderr_tail().is_empty()

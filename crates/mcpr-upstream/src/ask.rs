@@ -108,6 +108,8 @@ pub(crate) struct Line {
     pub(crate) events: mpsc::Receiver<Event>,
     /// What was heard and not yet acted on.
     pub(crate) heard: Heard,
+    /// Whether something has happened that makes it worth asking if the server is still there.
+    pub(crate) doubted: bool,
     /// Why the connection ended, once it has.
     pub(crate) ended: Option<Failed>,
 }
@@ -118,6 +120,7 @@ impl Line {
             transport,
             events,
             heard: Heard::default(),
+            doubted: false,
             ended: None,
         }
     }
@@ -144,6 +147,7 @@ impl Line {
                     tracing::debug!(reason = %failed, "could not answer the server");
                 }
             }
+            Some(Event::Doubtful) => self.doubted = true,
             Some(Event::Closed(why)) => self.ended = Some(why),
             None => self.ended = Some(gone()),
         }

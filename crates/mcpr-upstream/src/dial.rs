@@ -50,4 +50,7 @@ pub trait Signs: Send + Sync {
 
     /// The id of the process.
     fn pid(&self) -> Option<u32>;
+
+    /// The end of what it has written to stderr so far.
+    fn last_words(&self) -> String;
 }

@@ -125,6 +125,10 @@ impl Signs for Stdio {
     fn pid(&self) -> Option<u32> {
         Stdio::pid(self).try_into().ok()
     }
+
+    fn last_words(&self) -> String {
+        Stdio::last_words(self)
+    }
 }
 
 /// The CPU time of all processes of a group, where `/proc` tells.

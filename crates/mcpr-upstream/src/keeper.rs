@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use mcpr_registry::ServerName;
 use mcpr_transport::{Failed, FailedKind};
+use parking_lot::Mutex;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::status::{Heard, Phase, Status};
-use crate::{Dial, Memory, UpstreamSpec};
+use crate::turn::Turn;
+use crate::{Dial, Memory, Signs, UpstreamSpec};
 
 /// How long a server must have been up for its next failure to count as the first again.
 const STEADY: Duration = Duration::from_secs(30);
@@ -39,9 +41,20 @@ pub(crate) struct Surroundings {
     pub(crate) dial: Arc<dyn Dial>,
     pub(crate) memory: Arc<dyn Memory>,
     /// How many servers may be starting at once.
-    pub(crate) starts: Semaphore,
+    pub(crate) starts: Arc<Semaphore>,
+    /// How many pages of one list are read.
+    pub(crate) list_pages: usize,
     /// Counts every change of any status.
     pub(crate) changes: watch::Sender<u64>,
+}
+
+/// What a server is started for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Need {
+    /// It is used, or kept ready for that.
+    Use,
+    /// A lazy server without a listing is listed once, and sleeps again (AGG-12).
+    Listing,
 }
 
 pub(crate) struct Keeper {
@@ -51,6 +64,13 @@ pub(crate) struct Keeper {
     pub(crate) status: watch::Sender<Status>,
     pub(crate) commands: mpsc::Receiver<Command>,
     pub(crate) stop: CancellationToken,
+    /// The place in the line of those that start, for the first start.
+    pub(crate) turn: Option<Turn>,
+    /// What is seen of the child that is being started.
+    pub(crate) signs: Mutex<Option<Arc<dyn Signs>>>,
+    /// The server ended at the probe and without it: the next attempt does without, so that one
+    /// attempt is one process (B66).
+    pub(crate) unprobed: bool,
 }
 
 /// Why a life of the server ended.
@@ -65,16 +85,19 @@ pub(crate) enum Ended {
 }
 
 impl Keeper {
-    /// Keeps the server until it is stopped for good.
-    pub(crate) async fn run(mut self, mut wanted: bool) {
+    /// Keeps the server until it is stopped for good; it sleeps until it is needed.
+    pub(crate) async fn run(mut self, mut needed: Option<Need>) {
         let mut failures = 0;
         while !self.stop.is_cancelled() {
-            if !wanted && !self.sleep_until_wanted().await {
+            let Some(need) = (match needed {
+                Some(need) => Some(need),
+                None => self.sleep_until_wanted().await,
+            }) else {
                 break;
-            }
+            };
             let began = Instant::now();
-            let ended = self.live_once().await;
-            wanted = !matches!(ended, Ended::Idle);
+            let ended = self.live_once(need).await;
+            needed = (!matches!(ended, Ended::Idle)).then_some(need);
             if let Ended::Lost(failed) = ended {
                 failures = if began.elapsed() >= STEADY {
                     0
@@ -90,23 +113,22 @@ impl Keeper {
         });
     }
 
-    /// Waits for the first use; false if it is stopped instead.
-    async fn sleep_until_wanted(&mut self) -> bool {
+    /// Waits for a use; `None` if it is stopped instead.
+    async fn sleep_until_wanted(&mut self) -> Option<Need> {
         self.publish(|status| status.phase = Phase::Idle);
         loop {
             tokio::select! {
-                () = self.stop.cancelled() => return false,
-                command = self.commands.recv() => match command {
-                    Some(Command::Wanted) => return true,
-                    Some(_) => {}
-                    None => return false,
+                () = self.stop.cancelled() => return None,
+                command = self.commands.recv() => match command? {
+                    Command::Wanted => return Some(Need::Use),
+                    _ => {}
                 },
             }
         }
     }
 
     /// One life: start, serve, end.
-    async fn live_once(&mut self) -> Ended {
+    async fn live_once(&mut self, need: Need) -> Ended {
         let stop = self.stop.clone();
         self.publish(|status| {
             status.phase = Phase::Starting;
@@ -117,7 +139,7 @@ impl Keeper {
             () = stop.cancelled() => return Ended::Stopped,
         };
         match started {
-            Ok(started) => self.live(started).await,
+            Ok(started) => self.live(started, need).await,
             Err(failed) => Ended::Lost(failed),
         }
     }
@@ -132,12 +154,13 @@ impl Keeper {
         } else {
             failures.saturating_sub(1)
         };
-        let delay = jittered(self.spec.restart.delay(patience));
+        let delay = jittered(self.spec.restart.delay(patience), self.spec.restart.max);
         let retry_at = Instant::now() + delay;
         tracing::warn!(server = %self.name, reason = %failed, retry_in = ?delay, attempt = failures, "server lost");
         let reason: Arc<str> = failed.detail.as_str().into();
         self.publish(|status| {
             status.replica = None;
+            status.loss = Some(reason.clone());
             status.phase = match failed.kind {
                 FailedKind::Unauthorized(_) => Phase::AuthRequired { reason, retry_at },
                 _ if was_up => Phase::Starting,
@@ -172,9 +195,12 @@ impl Keeper {
     }
 }
 
-/// A delay moved by up to a fifth, so that servers lost together do not come back together.
-fn jittered(delay: Duration) -> Duration {
+/// A delay made up to a fifth longer, or at the cap shorter, so that servers lost together do not
+/// come back together.
+fn jittered(delay: Duration, cap: Duration) -> Duration {
     let mut byte = [0_u8; 1];
     let _ = getrandom::fill(&mut byte);
-    delay.mul_f64(0.8 + 0.4 * f64::from(byte[0]) / 255.0)
+    let fifth = 0.2 * f64::from(byte[0]) / 255.0;
+    let longer = delay.mul_f64(1.0 + fifth);
+    if longer <= cap { longer } else { cap.mul_f64(1.0 - fifth) }
 }

@@ -17,6 +17,7 @@ mod pool;
 mod replica;
 mod spec;
 mod status;
+mod turn;
 
 pub use dial::{Dial, Dialled, Signs, Wire};
 pub use dialer::Dialer;

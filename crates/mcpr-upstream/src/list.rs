@@ -1,5 +1,6 @@
 //! Reading what a server lists.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use mcpr_protocol::{Edit, Object, RawJson, Version, code};
@@ -10,8 +11,7 @@ use crate::ask::{ask, params};
 use crate::introduce::Introduced;
 use crate::status::Heard;
 
-/// Bounds of one list: a server that never ends a list must not fill the memory.
-const MAX_PAGES: usize = 256;
+/// The most items of one list: a server that never ends it must not fill the memory.
 const MAX_ITEMS: usize = 20_000;
 
 /// Reads lists of one server.
@@ -21,6 +21,8 @@ pub(crate) struct Lister<'a> {
     pub(crate) introduced: &'a Introduced,
     /// For one page.
     pub(crate) limit: Duration,
+    /// How many pages of one list are read.
+    pub(crate) pages: usize,
 }
 
 impl Lister<'_> {
@@ -90,7 +92,7 @@ impl Lister<'_> {
     async fn pages(&self, kind: Kind) -> Result<Option<Vec<RawJson>>, Failed> {
         let mut items = Vec::new();
         let mut cursors: Vec<String> = Vec::new();
-        for _ in 0..MAX_PAGES {
+        for _ in 0..self.pages {
             let Some(page) = self.page(kind, cursors.last()).await? else {
                 return Ok(None);
             };
@@ -100,7 +102,7 @@ impl Lister<'_> {
             };
             if cursors.contains(&next) {
                 self.complain(kind, "the server repeats a cursor; the list ends there");
-                return Ok(Some(items));
+                return Ok(Some(each_once(items)));
             }
             if items.len() >= MAX_ITEMS {
                 break;
@@ -151,6 +153,13 @@ impl Page {
             next: object.text("nextCursor"),
         })
     }
+}
+
+/// Pages that come again bring items that came before.
+fn each_once(mut items: Vec<RawJson>) -> Vec<RawJson> {
+    let mut seen = HashSet::with_capacity(items.len());
+    items.retain(|item| seen.insert(item.clone()));
+    items
 }
 
 fn list_params(version: Version, cursor: Option<&String>) -> mcpr_protocol::Rope {

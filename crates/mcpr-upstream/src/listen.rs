@@ -16,24 +16,35 @@ use crate::status::Heard;
 const GOOD: Duration = Duration::from_secs(30);
 const SLOWEST: Duration = Duration::from_secs(60);
 
+/// What a stream of notices brings.
+pub(crate) enum News {
+    /// The server says that lists have changed.
+    Changed(Heard),
+    /// Changes may have gone unheard.
+    Missed,
+    /// There is no stream, and perhaps no server any more.
+    Lost,
+}
+
 /// Keeps the stream open and passes on what it says; ends when the server has none to offer.
 ///
 /// Between two streams changes go unheard, so each new one counts as if everything had changed.
-pub(crate) async fn listen(replica: Arc<Replica>, heard: mpsc::Sender<Heard>) {
+pub(crate) async fn listen(replica: Arc<Replica>, news: mpsc::Sender<News>) {
     let mut delay = Duration::from_millis(500);
     for life in 0_u32.. {
         let began = Instant::now();
-        if life > 0 && heard.send(Heard::ALL).await.is_err() {
+        if life > 0 && news.send(News::Missed).await.is_err() {
             return;
         }
-        match one_stream(&replica, &heard).await {
+        match one_stream(&replica, &news).await {
             Ok(Over::NotOffered) => return,
             Ok(Over::Ended) => {}
             Err(failed) => {
-                tracing::debug!(server = %replica.server, reason = %failed, "the stream of notices broke")
+                tracing::debug!(server = %replica.server, reason = %failed, "the stream of notices broke");
+                let _ = news.send(News::Lost).await;
             }
         }
-        if replica.is_gone() || heard.is_closed() {
+        if replica.is_gone() || news.is_closed() {
             return;
         }
         delay = if began.elapsed() >= GOOD {
@@ -50,7 +61,7 @@ enum Over {
     Ended,
 }
 
-async fn one_stream(replica: &Arc<Replica>, heard: &mpsc::Sender<Heard>) -> Result<Over, Failed> {
+async fn one_stream(replica: &Arc<Replica>, news: &mpsc::Sender<News>) -> Result<Over, Failed> {
     let request = Outgoing {
         id: replica.next_id(),
         method: Method::Listen,
@@ -66,7 +77,7 @@ async fn one_stream(replica: &Arc<Replica>, heard: &mpsc::Sender<Heard>) -> Resu
             Message::Notification(notification) if &*notification.method != notification::ACKNOWLEDGED => {
                 let mut now = Heard::default();
                 now.note(&notification.method);
-                if now.any() && heard.send(now).await.is_err() {
+                if now.any() && news.send(News::Changed(now)).await.is_err() {
                     return Ok(Over::Ended);
                 }
             }

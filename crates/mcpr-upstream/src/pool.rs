@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpr_registry::ServerName;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::keeper::{Keeper, Surroundings};
+use crate::keeper::{Keeper, Need, Surroundings};
 use crate::status::{Phase, Status, Upstream};
+use crate::turn::Turn;
 use crate::{Dial, Memory, UpstreamSpec};
 
 /// How servers are started.
@@ -21,6 +22,8 @@ pub struct PoolOptions {
     pub starts_at_once: usize,
     /// Whether they are started before anybody wants them.
     pub eager: bool,
+    /// How many pages of one list are read.
+    pub list_pages: usize,
 }
 
 /// Keeps a set of servers.
@@ -35,11 +38,12 @@ pub struct Pool {
 impl Pool {
     /// A pool without servers.
     pub fn new(dial: Arc<dyn Dial>, memory: Arc<dyn Memory>, options: PoolOptions) -> Self {
-        let starts = Semaphore::new(options.starts_at_once.max(1));
+        let starts = Arc::new(Semaphore::new(options.starts_at_once.max(1)));
         let around = Surroundings {
             dial,
             memory,
             starts,
+            list_pages: options.list_pages,
             changes: watch::Sender::new(0),
         };
         Self {
@@ -75,6 +79,11 @@ impl Pool {
         self.servers.read().values().cloned().collect()
     }
 
+    /// How often the status of any server has changed.
+    pub fn changed(&self) -> u64 {
+        *self.around.changes.borrow()
+    }
+
     /// A count that grows whenever the status of any server changes.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.around.changes.subscribe()
@@ -85,7 +94,7 @@ impl Pool {
         let upstreams = self.all();
         let waits = upstreams
             .iter()
-            .filter(|upstream| !upstream.spec.lazy)
+            .filter(|upstream| first_need(&upstream.spec, upstream.status().offers.is_some()).is_some())
             .map(|upstream| upstream.wake());
         futures_util::future::join_all(waits).await;
     }
@@ -100,9 +109,10 @@ impl Pool {
     }
 
     fn keep(&self, name: ServerName, spec: UpstreamSpec) -> Arc<Upstream> {
-        let wanted = self.options.eager && !spec.lazy;
-        let phase = if wanted { Phase::Starting } else { Phase::Idle };
-        let (status, seen) = watch::channel(Status::new(phase, self.around.memory.offers(&name)));
+        let offers = self.around.memory.offers(&name);
+        let needed = first_need(&spec, offers.is_some()).filter(|_| self.options.eager);
+        let phase = if needed.is_some() { Phase::Starting } else { Phase::Idle };
+        let (status, seen) = watch::channel(Status::new(phase, offers));
         let (commands, obeyed) = mpsc::channel(64);
         let stop = self.stop.child_token();
         let keeper = Keeper {
@@ -112,8 +122,11 @@ impl Pool {
             status,
             commands: obeyed,
             stop: stop.clone(),
+            turn: needed.map(|_| Turn::queue(&self.around.starts)),
+            signs: Mutex::default(),
+            unprobed: false,
         };
-        self.keepers.spawn(keeper.run(wanted));
+        self.keepers.spawn(keeper.run(needed));
         Arc::new(Upstream {
             name,
             spec,
@@ -121,6 +134,15 @@ impl Pool {
             commands,
             stop,
         })
+    }
+}
+
+/// What a server is started for before anybody uses it.
+fn first_need(spec: &UpstreamSpec, listed: bool) -> Option<Need> {
+    match (spec.lazy, listed) {
+        (false, _) => Some(Need::Use),
+        (true, false) => Some(Need::Listing),
+        (true, true) => None,
     }
 }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use mcpr_protocol::{Message, Version};
 use mcpr_registry::ServerName;
 use mcpr_transport::{Exchange, Failed, Outgoing, Transport};
-use tokio::sync::watch;
-use tokio::time::Instant;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 /// A server that has been introduced and takes requests.
@@ -27,6 +27,8 @@ pub struct Replica {
     session: watch::Sender<u64>,
     gone: CancellationToken,
     in_flight: AtomicUsize,
+    /// Told when the last request in flight has ended.
+    quiet: Notify,
     born: Instant,
     /// Milliseconds from `born` to the last use.
     last_used: AtomicU64,
@@ -51,6 +53,7 @@ impl Replica {
             session: watch::Sender::new(0),
             gone: CancellationToken::new(),
             in_flight: AtomicUsize::new(0),
+            quiet: Notify::new(),
             born: Instant::now(),
             last_used: AtomicU64::new(0),
         })
@@ -101,14 +104,28 @@ impl Replica {
         self.gone.is_cancelled()
     }
 
-    /// How long nobody has used it; zero while a request is in flight.
-    pub(crate) fn idle_for(&self) -> Duration {
-        if self.in_flight() > 0 {
-            return Duration::ZERO;
+    /// Waits until nobody has used it for `limit`.
+    pub(crate) async fn unused_for(&self, limit: Duration) {
+        loop {
+            self.drained().await;
+            let last_used = Duration::from_millis(self.last_used.load(Ordering::Relaxed));
+            let due = self.born + last_used + limit;
+            if due <= Instant::now() {
+                return;
+            }
+            sleep_until(due).await;
         }
-        self.born
-            .elapsed()
-            .saturating_sub(Duration::from_millis(self.last_used.load(Ordering::Relaxed)))
+    }
+
+    /// Waits until no request is in flight.
+    pub(crate) async fn drained(&self) {
+        loop {
+            let quiet = self.quiet.notified();
+            if self.in_flight() == 0 {
+                return;
+            }
+            quiet.await;
+        }
     }
 
     pub(crate) fn transport(&self) -> &Arc<dyn Transport> {
@@ -137,7 +154,9 @@ impl Drop for InFlight {
     fn drop(&mut self) {
         let now = u64::try_from(self.0.born.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.0.last_used.store(now, Ordering::Relaxed);
-        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+        if self.0.in_flight.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.0.quiet.notify_waiters();
+        }
     }
 }
 

@@ -38,6 +38,8 @@ pub struct Status {
     pub notices: Notices,
     /// How often it was started.
     pub starts: u64,
+    /// Why it was lost, or could not be started, since it was ready last.
+    pub(crate) loss: Option<Arc<str>>,
 }
 
 /// Where a server is in its life.
@@ -186,13 +188,15 @@ impl Status {
             offers,
             notices: Notices::default(),
             starts: 0,
+            loss: None,
         }
     }
 
-    /// Why it cannot be used, if that is so.
+    /// Why it cannot be used, if that is so. While it is tried again that is what was wrong before.
     pub fn reason(&self) -> Option<&str> {
         match &self.phase {
             Phase::Down { reason, .. } | Phase::AuthRequired { reason, .. } => Some(reason),
+            Phase::Starting => self.loss.as_deref(),
             _ => None,
         }
     }

@@ -60,6 +60,17 @@ impl Connection {
             .expect("the connection is open");
     }
 
+    /// Breaks it off so that the other side sees a reset.
+    ///
+    /// # Panics
+    ///
+    /// When the system does not let it.
+    pub fn reset(self) {
+        self.stream
+            .set_zero_linger()
+            .expect("a connection can be reset");
+    }
+
     /// Reads the head of the next answer.
     ///
     /// # Panics

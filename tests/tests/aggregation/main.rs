@@ -1,3 +1,17 @@
 //! Aggregation: names, lists, schemas, resources, results.
 
+mod common;
+mod completion;
+mod ids;
+mod instructions;
 mod lists;
+mod names;
+mod paging;
+mod prefixes;
+mod prompts;
+mod resources;
+mod results;
+mod routing;
+mod schemas;
+mod states;
+mod uris;

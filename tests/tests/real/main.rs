@@ -1,1 +1,12 @@
-//! Real servers and real clients together.
+//! Real servers and real clients together: what people have, in front of and behind one gateway.
+
+mod brood;
+mod bytes;
+mod clients;
+mod direct;
+mod everything;
+mod old_servers;
+mod page;
+mod rmcp;
+mod seven;
+mod world;

@@ -7,6 +7,8 @@
 mod era;
 mod relay;
 mod session;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::io;
@@ -63,7 +65,10 @@ pub enum Refused {
 /// [`Refused`] says which of the two is not so.
 pub async fn knock(link: &Link) -> Result<(), Refused> {
     // Without a session there is no such stream: 405, after the caller has been let in.
-    let answer = link.get_stream(link.template()).await.map_err(Refused::NotRunning)?;
+    let answer = link
+        .get_stream(link.template())
+        .await
+        .map_err(Refused::NotRunning)?;
     match answer.status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(Refused::Denied(relay::told(answer).await)),
         StatusCode::NOT_FOUND => Err(Refused::NotMcp(answer.status)),
@@ -130,7 +135,11 @@ impl Bridge {
         read
     }
 
-    async fn read(self: &Arc<Self>, input: impl AsyncRead + Unpin + Send, work: &mut JoinSet<()>) -> io::Result<()> {
+    async fn read(
+        self: &Arc<Self>,
+        input: impl AsyncRead + Unpin + Send,
+        work: &mut JoinSet<()>,
+    ) -> io::Result<()> {
         let mut reader = LineReader::new(input);
         while let Some(line) = reader.next().await? {
             while work.try_join_next().is_some() {}
@@ -148,7 +157,8 @@ impl Bridge {
             Ok(Message::Notification(note)) => self.notification(&note, text, work).await,
             Ok(Message::Response(_)) => self.deliver(text).await,
             Err(Broken { fault, id }) => {
-                self.refuse(id.as_ref(), &ErrorObject::new(fault.code(), fault.to_string())).await;
+                self.refuse(id.as_ref(), &ErrorObject::new(fault.code(), fault.to_string()))
+                    .await;
             }
         }
     }
@@ -165,17 +175,13 @@ impl Bridge {
     }
 
     async fn call(self: Arc<Self>, request: Request, text: Bytes, given_up: CancellationToken) {
-        let version = era::version_of(&request);
-        let stateless = version.is_some();
-        let exchange = async {
-            let headers = version.map_or_else(|| self.session_headers(), |version| Some(self.stateless_headers(&request, &version)));
-            self.exchange(&request, headers, text).await
-        };
-        let outcome = if stateless {
+        let outcome = match era::version_of(&request) {
             // Closing the stream is how the stateless era cancels over HTTP.
-            given_up.run_until_cancelled(exchange).await.unwrap_or(Ok(()))
-        } else {
-            exchange.await
+            Some(version) => {
+                let call = self.call_stateless(&request, &version, text);
+                given_up.run_until_cancelled(call).await.unwrap_or(Ok(()))
+            }
+            None => self.call_in_session(&request, text).await,
         };
         if let (Err(error), false) = (outcome, given_up.is_cancelled()) {
             self.refuse(Some(&request.id), &error).await;
@@ -183,14 +189,34 @@ impl Bridge {
         self.underway.lock().remove(&request.id);
     }
 
-    /// Posts a request and passes on what comes, up to its answer; an error stands in for one that
-    /// does not come.
-    async fn exchange(&self, request: &Request, headers: Option<Arc<HeaderMap>>, text: Bytes) -> Result<(), ErrorObject> {
-        let in_session = headers.is_some() && era::version_of(request).is_none();
-        let headers = headers.unwrap_or_else(|| self.link.template().clone());
+    async fn call_stateless(&self, request: &Request, version: &str, text: Bytes) -> Result<(), ErrorObject> {
+        self.learn_tools(request, version).await;
+        let headers = self.stateless_headers(request, version);
+        self.exchange(request, headers, text).await
+    }
+
+    async fn call_in_session(&self, request: &Request, text: Bytes) -> Result<(), ErrorObject> {
+        // Without a session the gateway says what is missing.
+        let headers = self
+            .session_headers()
+            .unwrap_or_else(|| self.link.template().clone());
+        self.exchange(request, headers, text).await
+    }
+
+    /// Posts a request and passes on what comes, up to its answer.
+    ///
+    /// # Errors
+    ///
+    /// What stands in for an answer that does not come.
+    async fn exchange(
+        &self,
+        request: &Request,
+        headers: Arc<HeaderMap>,
+        text: Bytes,
+    ) -> Result<(), ErrorObject> {
         let posted = self.link.post(headers.clone(), text.into()).await;
         let answer = posted.map_err(|failed| relay::lost(&failed))?;
-        if in_session && answer.status == StatusCode::NOT_FOUND {
+        if answer.status == StatusCode::NOT_FOUND {
             self.forget_session(&headers);
         }
         let response = self.relay(&request.id, answer).await?;
@@ -209,7 +235,7 @@ impl Bridge {
             && let Some((headers, open)) = self.stream()
         {
             let listening = self.clone().listen(headers);
-            work.spawn(async move { drop(open.run_until_cancelled_owned(listening).await) });
+            work.spawn(async move { open.run_until_cancelled_owned(listening).await.unwrap_or(()) });
         }
     }
 
@@ -244,7 +270,11 @@ impl Bridge {
         }
         let given_up = CancellationToken::new();
         let era = era::version_of(request).map_or(Era::Session, |_| Era::Stateless);
-        let entry = Underway { era, listens: request.method == Method::Listen, given_up: given_up.clone() };
+        let entry = Underway {
+            era,
+            listens: request.method == Method::Listen,
+            given_up: given_up.clone(),
+        };
         underway.insert(request.id.clone(), entry);
         Some(given_up)
     }
@@ -286,7 +316,10 @@ fn unreadable(line: &Line) -> ErrorObject {
 }
 
 fn twice(id: &Id) -> ErrorObject {
-    ErrorObject::new(code::INVALID_REQUEST, format!("a request with the id {id} is still under way"))
+    ErrorObject::new(
+        code::INVALID_REQUEST,
+        format!("a request with the id {id} is still under way"),
+    )
 }
 
 /// Writes messages as lines, flushed when no other waits.

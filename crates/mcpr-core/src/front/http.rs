@@ -128,7 +128,8 @@ impl HttpFront {
         match self.gateway.dispatch(context, request).await {
             Handled::Done(done) => reply(done, &call),
             Handled::Flight(flight) => fly(flight, &call).await,
-            Handled::Listen(listen) => Reply::events(listen_events(listen)),
+            Handled::Listen(listen) if call.accepts.events => Reply::events(listen_events(listen)),
+            Handled::Listen(_) => refuse(Some(&id), &Fault::NeedsStream, Era::Stateless),
         }
     }
 
@@ -159,11 +160,10 @@ impl HttpFront {
         let found = self
             .session(caller, headers, Some(&request.method))
             .map_err(session)?;
-        check_version(headers, &found).map_err(session)?;
         Ok(Some(Context::of_session(&found, Some(PATH))))
     }
 
-    /// The session that a request belongs to.
+    /// The session that a request belongs to, if its version header is sound.
     fn session(
         &self,
         caller: &Principal,
@@ -173,10 +173,10 @@ impl HttpFront {
         match headers.get(SESSION) {
             Some(id) => {
                 let id = id.to_str().unwrap_or_default();
-                self.gateway
-                    .sessions
-                    .find(id, caller)
-                    .ok_or(Fault::UnknownSession)
+                let found = self.gateway.sessions.find(id, caller);
+                let session = found.ok_or(Fault::UnknownSession)?;
+                check_version(headers, &session)?;
+                Ok(session)
             }
             // B108: a client that tries the stateless era without its envelope must fall back at once.
             None => match method {
@@ -257,7 +257,8 @@ async fn fly(mut flight: Flight, call: &Call) -> Reply {
     loop {
         match flight.next().await {
             Step::Done(done) => return reply(done, call),
-            Step::Cancelled => return Reply::events(stream::empty()),
+            Step::Cancelled if call.accepts.events => return Reply::events(stream::empty()),
+            Step::Cancelled => return Reply::empty(StatusCode::ACCEPTED),
             Step::Slow if call.accepts.events => return Reply::events(flight_events(None, flight)),
             Step::Note(note) if call.accepts.events => {
                 return Reply::events(flight_events(Some(note), flight));
@@ -298,8 +299,10 @@ fn listen_events(listen: Listen) -> impl futures_util::Stream<Item = Rope> + Sen
     })
 }
 
+/// A stream has no status of its own, so what needs one is JSON even for a client that takes
+/// streams alone.
 fn reply(done: Done, call: &Call) -> Reply {
-    if call.accepts.json || !call.accepts.events {
+    if call.accepts.json || !call.accepts.events || done.status != StatusCode::OK {
         return Reply::json(done.status, done.text);
     }
     Reply::events(stream::iter([sse::message(None, done.text)]))
@@ -360,7 +363,9 @@ fn check_version(headers: &HeaderMap, session: &Session) -> Result<(), Fault> {
 fn refuse(id: Option<&Id>, fault: &Fault, era: Era) -> Reply {
     let error = fault.error(era, 0).render();
     let status = match (fault, era) {
-        (Fault::MethodNotFound(_), Era::Session) | (Fault::InvalidParams(_), _) => StatusCode::BAD_REQUEST,
+        (Fault::MethodNotFound(_), Era::Session) | (Fault::InvalidParams(_), Era::Stateless) => {
+            StatusCode::BAD_REQUEST
+        }
         _ => fault.status(era),
     };
     Reply::json(status, Response::text(id, Err(error.into())))

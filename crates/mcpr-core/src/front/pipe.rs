@@ -1,8 +1,13 @@
 //! A client on a pipe: one line is one message. Both eras may be mixed on one pipe.
 
+use std::future::poll_fn;
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
+use futures_util::FutureExt;
 use mcpr_auth::Principal;
 use mcpr_protocol::{Broken, Era, Id, Message, Method, Notification, Request, Response, Rope};
 use mcpr_registry::ServerState;
@@ -25,6 +30,10 @@ use crate::stateless;
 
 /// How many messages wait to be written before their senders wait.
 const QUEUE: usize = 256;
+
+/// How long answers under way may take after the client has closed its end: one that pipes a few
+/// lines into mcpr wants to read what they come to. Clients wait at least as long for the end.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Serves one client on a pipe until its end, or until the gateway stops.
 ///
@@ -50,6 +59,7 @@ pub async fn serve(
     });
     let mut work = JoinSet::new();
     let read = pipe.clone().read(input, &mut work).await;
+    pipe.finish(&mut work).await;
     pipe.close();
     work.shutdown().await;
     drop(work);
@@ -94,11 +104,9 @@ impl Pipe {
 
     async fn take(self: Arc<Self>, message: Result<Message, Broken>, work: &mut JoinSet<()>) {
         match message {
-            Ok(Message::Request(request)) if request.method == Method::Initialize => {
-                self.initialize(request, work).await
-            }
             Ok(Message::Request(request)) => match self.context(&request) {
-                Ok(context) => drop(work.spawn(self.answer(context, request))),
+                Ok(Some(context)) => self.begin(context, request, work).await,
+                Ok(None) => self.initialize(request, work).await,
                 Err((fault, era)) => self.refuse(Some(&request.id), &fault, era).await,
             },
             Ok(Message::Notification(note)) => self.note(&note),
@@ -110,20 +118,34 @@ impl Pipe {
         }
     }
 
-    fn context(&self, request: &Request) -> Result<Context, (Fault, Era)> {
+    /// In which words a request is made; `None` for one that opens the session.
+    fn context(&self, request: &Request) -> Result<Option<Context>, (Fault, Era)> {
         let stateless = |fault| (fault, Era::Stateless);
         if let Some(envelope) = stateless::envelope(request.params.as_ref()).map_err(stateless)? {
             let context = stateless::context(self.principal.clone(), &envelope).map_err(stateless)?;
-            return Ok(Context {
+            return Ok(Some(Context {
                 flights: Some(self.stateless.clone()),
                 ..context
-            });
+            }));
+        }
+        if request.method == Method::Initialize {
+            return Ok(None);
         }
         match &*self.session.lock() {
-            Some(session) => Ok(Context::of_session(session, None)),
+            Some(session) => Ok(Some(Context::of_session(session, None))),
             // Before `initialize` only that, and the alternatives a client may try first (B108).
-            None if request.method == Method::Ping => Err((Fault::NoSession, Era::Session)),
+            None if request.method == Method::Ping => Ok(Some(Context::of_stranger(self.principal.clone()))),
             None => Err((before_initialize(&request.method), Era::Session)),
+        }
+    }
+
+    /// Goes as far as it goes without waiting before the next line is read, so that a cancel on
+    /// that line finds the request entered.
+    async fn begin(self: Arc<Self>, context: Context, request: Request, work: &mut JoinSet<()>) {
+        let mut answer = Box::pin(self.answer(context, request));
+        let begun = poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx))).await;
+        if begun.is_pending() {
+            work.spawn(answer);
         }
     }
 
@@ -153,8 +175,12 @@ impl Pipe {
         if mcpr_registry::Kind::listed_by(&request.method).is_some() {
             self.listed.get_or_init(|| self.wait_for_listings()).await;
         }
-        let id = request.id.clone();
-        match self.gateway.dispatch(context, request).await {
+        let (id, era) = (request.id.clone(), context.era());
+        let handled = AssertUnwindSafe(self.gateway.dispatch(context, request)).catch_unwind();
+        let Ok(handled) = handled.await else {
+            return self.refuse(Some(&id), &Fault::Internal, era).await;
+        };
+        match handled {
             Handled::Done(done) => self.say(done.text).await,
             Handled::Flight(mut flight) => loop {
                 match flight.next().await {
@@ -206,6 +232,20 @@ impl Pipe {
     /// Writes one message; a client that is gone is noticed by the reader.
     async fn say(&self, message: Rope) {
         let _ = self.lines.send(message).await;
+    }
+
+    /// Lets answers out that are under way; notices and listens end.
+    async fn finish(&self, work: &mut JoinSet<()>) {
+        self.listens.lock().iter().for_each(|(_, listen)| listen.cancel());
+        if let Some(session) = &*self.session.lock() {
+            session.close_stream();
+        }
+        let answers = async { while work.join_next().await.is_some() {} };
+        tokio::select! {
+            () = answers => {}
+            () = tokio::time::sleep(LAST_WORDS) => {}
+            () = self.gateway.stop.cancelled() => {}
+        }
     }
 
     fn close(&self) {

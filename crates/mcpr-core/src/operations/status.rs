@@ -17,6 +17,7 @@ use crate::gateway::Gateway;
 impl Execute<Status, Principal> for Operator {
     async fn execute(&self, _: &Principal, _: Status) -> Result<StatusReport, Failure> {
         let gateway = &self.gateway;
+        let servers = servers(gateway).await;
         let started = gateway.started_at;
         let since_epoch = started
             .duration_since(std::time::UNIX_EPOCH)
@@ -42,7 +43,7 @@ impl Execute<Status, Principal> for Operator {
             sessions: gateway.sessions.len() as u64,
             calls_total: gateway.finished.load(Ordering::Relaxed),
             errors_total: gateway.failed.load(Ordering::Relaxed),
-            servers: servers(gateway),
+            servers,
         })
     }
 }
@@ -50,7 +51,7 @@ impl Execute<Status, Principal> for Operator {
 impl Execute<ListServers, Principal> for Operator {
     async fn execute(&self, _: &Principal, _: ListServers) -> Result<ServerList, Failure> {
         Ok(ServerList {
-            servers: servers(&self.gateway),
+            servers: servers(&self.gateway).await,
         })
     }
 }
@@ -65,12 +66,15 @@ impl Execute<Stop, Principal> for Operator {
     }
 }
 
-fn servers(gateway: &Gateway) -> Vec<ServerReport> {
-    gateway
+/// How the servers are; who reads it finds the same in every list.
+async fn servers(gateway: &Gateway) -> Vec<ServerReport> {
+    let reports = gateway
         .order
         .iter()
         .map(|name| report(gateway, &gateway.servers[name]))
-        .collect()
+        .collect();
+    gateway.caught_up().await;
+    reports
 }
 
 fn report(gateway: &Gateway, entry: &ServerEntry) -> ServerReport {
@@ -102,7 +106,7 @@ fn report(gateway: &Gateway, entry: &ServerEntry) -> ServerReport {
 
 fn state(entry: &ServerEntry, status: Option<&mcpr_upstream::Status>) -> (ServerState, Option<String>) {
     match &entry.state {
-        Configured::Misconfigured(fault) => return (ServerState::Misconfigured, Some(fault.to_string())),
+        Configured::Misconfigured(fault) => return (ServerState::Misconfigured, Some(fault.reason())),
         Configured::Disabled => return (ServerState::Disabled, None),
         Configured::Enabled(_) => {}
     }

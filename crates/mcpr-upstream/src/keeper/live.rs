@@ -11,12 +11,12 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
 use super::start::Started;
-use super::{Command, Ended, Keeper};
+use super::{Command, Ended, Keeper, Need};
 use crate::Replica;
 use crate::ask::Line;
 use crate::introduce::{Introduced, initialize, ping};
 use crate::list::Lister;
-use crate::listen::listen;
+use crate::listen::{News, listen};
 use crate::spec::Reach;
 use crate::status::{Heard, Phase};
 
@@ -36,20 +36,31 @@ const STRIKES: u32 = 2;
 struct Life {
     replica: Arc<Replica>,
     introduced: Introduced,
-    /// Notices that wait for the lists to be read.
-    pending: Heard,
+    /// What it was started for.
+    need: Need,
+    /// The lists that wait to be read.
+    pending: Stale,
     /// When to read them.
     due: Option<Instant>,
-    /// The reading under way, with the notices it covers.
-    reading: JoinSet<(Heard, Result<Offers, Failed>)>,
+    /// The reading under way, with what it covers.
+    reading: JoinSet<(Stale, Result<Offers, Failed>)>,
     /// The stream of a stateless server's notices.
     listening: JoinSet<()>,
     strikes: u32,
 }
 
+/// Lists that may have changed.
+#[derive(Clone, Copy, Default)]
+struct Stale {
+    /// All of them.
+    lists: Heard,
+    /// Those of which the server said so itself.
+    announced: Heard,
+}
+
 impl Keeper {
     /// Serves until the connection ends, nobody needs it, or the gateway stops it.
-    pub(super) async fn live(&mut self, started: Started) -> Ended {
+    pub(super) async fn live(&mut self, started: Started, need: Need) -> Ended {
         let Started {
             mut line,
             introduced,
@@ -60,23 +71,37 @@ impl Keeper {
         tracing::info!(server = %self.name, version = %replica.version, tools = offers.tools.len(), "server ready");
         self.publish(|status| {
             status.phase = Phase::Ready;
+            status.loss = None;
             status.replica = Some(replica.clone());
             status.offers = Some(offers);
         });
-        let mut life = Life::new(replica.clone(), introduced);
+        let mut life = Life::new(replica.clone(), introduced, need);
         let notices = life.listen_if_stateless();
         let ended = self.serve(&mut line, &mut life, notices).await;
-        replica.end();
-        // The replica stays published until the loss is told, so that a loss after readiness is
-        // known from one before it; everybody who tries it gets a failure that is proven unsent.
+        self.part(&replica, &ended).await;
         line.transport.close().await;
-        if !matches!(ended, Ended::Lost(_)) {
-            self.publish(|status| status.replica = None);
-        }
         ended
     }
 
-    async fn serve(&mut self, line: &mut Line, life: &mut Life, mut notices: mpsc::Receiver<Heard>) -> Ended {
+    /// Lets nobody in any more.
+    ///
+    /// At a loss the replica stays published until that is told, so that a loss after readiness
+    /// is known from one before it; everybody who tries it gets a failure that is proven unsent.
+    /// Who came in while a server fell asleep is still served.
+    async fn part(&self, replica: &Replica, ended: &Ended) {
+        if !matches!(ended, Ended::Lost(_)) {
+            self.publish(|status| {
+                status.replica = None;
+                status.phase = Phase::Idle;
+            });
+        }
+        replica.end();
+        if matches!(ended, Ended::Idle) {
+            replica.drained().await;
+        }
+    }
+
+    async fn serve(&mut self, line: &mut Line, life: &mut Life, mut notices: mpsc::Receiver<News>) -> Ended {
         let stop = self.stop.clone();
         let mut health = interval_at(Instant::now() + HEALTH, HEALTH);
         health.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -87,12 +112,17 @@ impl Keeper {
                 return Ended::Lost(failed);
             }
             life.hear(std::mem::take(&mut line.heard));
-            let due = life.due;
+            if std::mem::take(&mut line.doubted)
+                && let Err(failed) = self.check(line, life, 1).await
+            {
+                return Ended::Lost(failed);
+            }
+            let (due, idle) = (life.due, self.idle_limit(life.need));
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ended::Stopped,
                 event = line.events.recv() => line.take(event).await,
-                Some(heard) = notices.recv() => life.hear(heard),
+                Some(news) = notices.recv() => life.learn(news, line),
                 Some(command) = self.commands.recv() => {
                     if let Err(failed) = self.obey(command, line, life).await {
                         return Ended::Lost(failed);
@@ -104,10 +134,8 @@ impl Keeper {
                     }
                 }
                 () = wait_until(due), if life.reading.is_empty() => life.read_again(self),
+                () = unused(&life.replica, idle) => return Ended::Idle,
                 _ = health.tick() => {
-                    if self.is_idle(&life.replica) {
-                        return Ended::Idle;
-                    }
                     if let Err(failed) = self.check(line, life, STRIKES).await {
                         return Ended::Lost(failed);
                     }
@@ -126,7 +154,10 @@ impl Keeper {
 
     async fn obey(&self, command: Command, line: &mut Line, life: &mut Life) -> Result<(), Failed> {
         match command {
-            Command::Wanted => Ok(()),
+            Command::Wanted => {
+                life.need = Need::Use;
+                Ok(())
+            }
             Command::Suspect(told) => {
                 let well = self.check(line, life, 1).await;
                 // A child process is watched by its exit, so nothing was learnt of it here.
@@ -153,8 +184,10 @@ impl Keeper {
         let transport = line.transport.clone();
         let offer = self.spec.protocol.session_version();
         life.introduced = line.during(initialize(&*transport, offer, PATIENCE)).await?;
+        // The end of the old session may be told on its stream too; it is no end of the new one.
+        line.ended.take_if(|ended| ended.kind == FailedKind::SessionExpired);
         life.replica.renewed();
-        life.hear(Heard::ALL); // What happened between the sessions was announced to nobody.
+        life.miss(Heard::ALL); // What happened between the sessions was announced to nobody.
         Ok(())
     }
 
@@ -183,25 +216,29 @@ impl Keeper {
         Ok(())
     }
 
-    fn is_idle(&self, replica: &Replica) -> bool {
-        let limit = self.spec.stop_after_idle.filter(|_| self.spec.lazy);
-        limit.is_some_and(|limit| replica.idle_for() >= limit)
+    /// How long the server may be unused.
+    fn idle_limit(&self, need: Need) -> Option<Duration> {
+        match need {
+            Need::Listing => Some(Duration::ZERO),
+            Need::Use => self.spec.stop_after_idle.filter(|_| self.spec.lazy),
+        }
     }
 
     /// Takes lists that were read again. A notice is counted even if nothing changed (AGG-10).
     fn listed(
         &self,
         life: &mut Life,
-        read: Result<(Heard, Result<Offers, Failed>), tokio::task::JoinError>,
+        read: Result<(Stale, Result<Offers, Failed>), tokio::task::JoinError>,
     ) -> Result<(), Failed> {
         let Ok((covers, read)) = read else { return Ok(()) };
         match read {
             Ok(offers) => self.publish(|status| {
                 status.offers = Some(Arc::new(offers));
-                status.notices.count(covers);
+                status.notices.count(covers.announced);
             }),
             Err(failed) if failed.kind == FailedKind::SessionExpired => {
-                life.hear(covers);
+                life.miss(covers.lists);
+                life.hear(covers.announced);
             }
             Err(failed) if matches!(failed.kind, FailedKind::TimedOut | FailedKind::Status(_)) => {
                 tracing::warn!(server = %self.name, reason = %failed, "the changed lists could not be read");
@@ -213,11 +250,12 @@ impl Keeper {
 }
 
 impl Life {
-    fn new(replica: Arc<Replica>, introduced: Introduced) -> Self {
+    fn new(replica: Arc<Replica>, introduced: Introduced, need: Need) -> Self {
         Self {
             replica,
             introduced,
-            pending: Heard::default(),
+            need,
+            pending: Stale::default(),
             due: None,
             reading: JoinSet::new(),
             listening: JoinSet::new(),
@@ -226,7 +264,7 @@ impl Life {
     }
 
     /// A stateless server announces changes on a stream that must be asked for.
-    fn listen_if_stateless(&mut self) -> mpsc::Receiver<Heard> {
+    fn listen_if_stateless(&mut self) -> mpsc::Receiver<News> {
         let (sender, receiver) = mpsc::channel(16);
         if self.introduced.version.era() == Era::Stateless && self.introduced.announces {
             self.listening.spawn(listen(self.replica.clone(), sender));
@@ -234,10 +272,26 @@ impl Life {
         receiver
     }
 
+    /// Takes a notice of the server.
     fn hear(&mut self, heard: Heard) {
-        if heard.any() {
-            self.pending = self.pending.and(heard);
+        self.pending.announced = self.pending.announced.and(heard);
+        self.miss(heard);
+    }
+
+    /// Has lists read again of which a change may have been missed.
+    fn miss(&mut self, lists: Heard) {
+        if lists.any() {
+            self.pending.lists = self.pending.lists.and(lists);
             self.due.get_or_insert_with(|| Instant::now() + GATHER);
+        }
+    }
+
+    /// Takes what the stream of a stateless server brings, or its loss.
+    fn learn(&mut self, news: News, line: &mut Line) {
+        match news {
+            News::Changed(heard) => self.hear(heard),
+            News::Missed => self.miss(Heard::ALL),
+            News::Lost => line.doubted = true,
         }
     }
 
@@ -248,15 +302,24 @@ impl Life {
         let transport = self.replica.transport().clone();
         let (introduced, server) = (self.introduced.clone(), keeper.name.clone());
         let before = keeper.status.borrow().offers.clone();
+        let pages = keeper.around.list_pages;
         self.reading.spawn(async move {
             let lister = Lister {
                 server: server.as_str(),
                 transport: &*transport,
                 introduced: &introduced,
                 limit: PATIENCE,
+                pages,
             };
-            (covers, lister.read(covers, before.as_deref()).await)
+            (covers, lister.read(covers.lists, before.as_deref()).await)
         });
+    }
+}
+
+async fn unused(replica: &Replica, limit: Option<Duration>) {
+    match limit {
+        Some(limit) => replica.unused_for(limit).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -16,6 +16,7 @@ use crate::introduce::{Discovery, Introduced, discover, initialize};
 use crate::list::Lister;
 use crate::spec::{Reach, SseChoice};
 use crate::status::Heard;
+use crate::turn::Turn;
 
 /// How long a server may say nothing to the probe, counted from its first sign of life, or from
 /// when it stopped using the processor.
@@ -53,17 +54,33 @@ enum Probe {
 
 impl Keeper {
     /// Dials, introduces and lists, within the time limit of a start.
-    pub(super) async fn start(&self) -> Result<Started, Failed> {
-        let permit = self.around.starts.acquire().await;
-        let limit = self.spec.timeouts.start;
-        let deadline = Instant::now() + limit;
-        let met = timeout_at(deadline, self.meet())
-            .await
-            .unwrap_or_else(|_| Err(too_slow(limit, "introduction")))?;
-        let listed = timeout_at(deadline, self.first_lists(met)).await;
-        let started = listed.unwrap_or_else(|_| Err(too_slow(limit, "first listing")))?;
+    pub(super) async fn start(&mut self) -> Result<Started, Failed> {
+        let turn = self.turn.take().unwrap_or_else(|| Turn::queue(&self.around.starts));
+        let permit = turn.come().await;
+        let started = self.start_in_time(Instant::now() + self.spec.timeouts.start).await;
+        self.signs.lock().take();
         drop(permit);
-        Ok(started)
+        started
+    }
+
+    async fn start_in_time(&mut self, deadline: Instant) -> Result<Started, Failed> {
+        let met = timeout_at(deadline, self.meet()).await;
+        let met = met.unwrap_or_else(|_| Err(self.too_slow("introduction")))?;
+        let listed = timeout_at(deadline, self.first_lists(met)).await;
+        listed.unwrap_or_else(|_| Err(self.too_slow("first listing")))
+    }
+
+    /// The failure of a start that took too long, with the last words of the child: what is
+    /// downloaded or waited for is often said there.
+    fn too_slow(&self, what: &str) -> Failed {
+        let limit = self.spec.timeouts.start;
+        let words = self.signs.lock().as_ref().map(|signs| signs.last_words()).unwrap_or_default();
+        let hint = "if the server needs longer, raise `mcpr.timeouts.start`";
+        let detail = match words.trim() {
+            "" => format!("no {what} within {limit:?}; {hint}"),
+            words => format!("no {what} within {limit:?}; {hint}; its last words: {words}"),
+        };
+        Failed::maybe_sent(FailedKind::TimedOut, detail)
     }
 
     async fn first_lists(&self, mut met: Met) -> Result<Started, Failed> {
@@ -73,6 +90,7 @@ impl Keeper {
             transport: &*transport,
             introduced: &met.introduced,
             limit: STEP,
+            pages: self.around.list_pages,
         };
         let offers = met.line.during(lister.read(Heard::ALL, None)).await?;
         Ok(Started {
@@ -84,7 +102,7 @@ impl Keeper {
     }
 
     /// Finds out how the server is spoken to, unless that is known, and does the opening exchange.
-    async fn meet(&self) -> Result<Met, Failed> {
+    async fn meet(&mut self) -> Result<Met, Failed> {
         if let Some(verdict) = self.spec.protocol.settled() {
             return self.meet_as(self.on_the_right_wire(verdict)).await;
         }
@@ -98,9 +116,26 @@ impl Keeper {
                 met_or_outage => return met_or_outage,
             }
         }
-        let (met, verdict) = self.find_out().await?;
+        let (met, verdict) = match self.meet_unprobed().await? {
+            Some(met) => (met, Verdict::Session),
+            None => self.find_out().await?,
+        };
         self.around.memory.remember(&key, verdict);
         Ok(met)
+    }
+
+    /// A server that ended at the probe is greeted without one; `None` where it is to be probed.
+    async fn meet_unprobed(&mut self) -> Result<Option<Met>, Failed> {
+        if !self.unprobed {
+            return Ok(None);
+        }
+        match self.meet_as(Verdict::Session).await {
+            Err(failed) if casts_doubt(&failed) => {
+                self.unprobed = false;
+                Ok(None)
+            }
+            met_or_outage => met_or_outage.map(Some),
+        }
     }
 
     fn on_the_right_wire(&self, verdict: Verdict) -> Verdict {
@@ -130,7 +165,7 @@ impl Keeper {
     }
 
     /// The probe: `server/discover` first, and what it tells when it is not answered.
-    async fn find_out(&self) -> Result<(Met, Verdict), Failed> {
+    async fn find_out(&mut self) -> Result<(Met, Verdict), Failed> {
         let (mut line, signs) = self.dial(Wire::Usual).await?;
         match self.probe(&mut line, signs.as_deref()).await? {
             Probe::Stateless(introduced) => Ok((met(line, signs, *introduced), Verdict::Stateless)),
@@ -138,7 +173,9 @@ impl Keeper {
             Probe::Silent => {
                 line.transport.close().await;
                 let fresh = self.dial(Wire::Usual).await?;
-                Ok((self.greet(fresh).await?, Verdict::Session))
+                let met = self.greet(fresh).await;
+                self.unprobed = met.as_ref().is_err_and(|failed| failed.kind == FailedKind::Closed);
+                Ok((met?, Verdict::Session))
             }
         }
     }
@@ -181,6 +218,7 @@ impl Keeper {
             events,
             signs,
         } = self.around.dial.dial(&self.name, &self.spec, wire).await?;
+        self.signs.lock().clone_from(&signs);
         Ok((Line::new(transport, events), signs))
     }
 
@@ -242,7 +280,7 @@ fn on_failed_probe(failed: Failed, reach: &Reach) -> Result<Probe, Failed> {
 fn casts_doubt(failed: &Failed) -> bool {
     matches!(
         failed.kind,
-        FailedKind::Malformed | FailedKind::Status(400..=499) | FailedKind::Closed
+        FailedKind::Malformed | FailedKind::Status(400..=499)
     )
 }
 
@@ -270,8 +308,3 @@ async fn silence(signs: Option<&dyn Signs>) {
     }
 }
 
-fn too_slow(limit: Duration, what: &str) -> Failed {
-    let detail =
-        format!("no {what} within {limit:?}; if the server needs longer, raise `mcpr.timeouts.start`");
-    Failed::maybe_sent(FailedKind::TimedOut, detail)
-}

@@ -21,13 +21,22 @@ impl Bridge {
                     self.say(text.into()).await;
                     return Ok(response);
                 }
-                Ok(Message::Response(Response { id: None, outcome: Err(error) })) => {
+                Ok(Message::Response(Response {
+                    id: None,
+                    outcome: Err(error),
+                })) => {
                     // An error about a message that could not be read: it was this one.
-                    self.say(Response::text(Some(id), Err(error.clone().into()))).await;
-                    return Ok(Response { id: Some(id.clone()), outcome: Err(error) });
+                    self.say(Response::text(Some(id), Err(error.clone().into())))
+                        .await;
+                    return Ok(Response {
+                        id: Some(id.clone()),
+                        outcome: Err(error),
+                    });
                 }
                 Ok(_) if answer.is_stream() => self.say(text.into()).await,
-                _ if answer.is_stream() => tracing::warn!("a message of the gateway cannot be read and is left out"),
+                _ if answer.is_stream() => {
+                    tracing::warn!("a message of the gateway cannot be read and is left out")
+                }
                 _ => return Err(refused(&answer, &text)),
             }
         }
@@ -56,7 +65,9 @@ pub(super) async fn accepted(mut answer: Answer) -> Result<(), Failed> {
 pub(super) fn lost(failed: &Failed) -> ErrorObject {
     match failed.sent {
         Sent::No => {
-            let text = format!("the mcpr gateway cannot be reached: {failed}; start it with `mcpr-gateway` and try again");
+            let text = format!(
+                "the mcpr gateway cannot be reached: {failed}; start it with `mcpr-gateway` and try again"
+            );
             ErrorObject::new(code::INTERNAL, text).with(&json!({ "reason": "server_down", "retry": "safe" }))
         }
         Sent::Maybe => outcome_unknown(&failed.to_string()),
@@ -71,7 +82,9 @@ fn ended(answer: &Answer) -> ErrorObject {
 }
 
 fn outcome_unknown(why: &str) -> ErrorObject {
-    let text = format!("the connection to the mcpr gateway was lost: {why}; whether the request was carried out is not known");
+    let text = format!(
+        "the connection to the mcpr gateway was lost: {why}; whether the request was carried out is not known"
+    );
     ErrorObject::new(code::INTERNAL, text).with(&json!({ "reason": "outcome_unknown", "retry": "unsafe" }))
 }
 
@@ -90,5 +103,6 @@ fn refused(answer: &Answer, text: &[u8]) -> ErrorObject {
 /// The sentence in an error of the gateway's edge: `message`, or that of `error`.
 fn message_of(text: &[u8]) -> Option<String> {
     let body = Object::read(&RawJson::parse(text.to_vec().into()).ok()?).ok()?;
-    body.text("message").or_else(|| body.object("error")?.text("message"))
+    body.text("message")
+        .or_else(|| body.object("error")?.text("message"))
 }

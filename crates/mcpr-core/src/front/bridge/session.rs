@@ -30,11 +30,16 @@ const FAREWELL: Duration = Duration::from_millis(500);
 impl Session {
     fn new(template: &HeaderMap, id: Option<HeaderValue>, result: &RawJson) -> Self {
         let mut headers = template.clone();
-        let version = Object::read(result).ok().and_then(|result| result.text("protocolVersion"));
+        let version = Object::read(result)
+            .ok()
+            .and_then(|result| result.text("protocolVersion"));
         let version = version.and_then(|version| HeaderValue::from_str(&version).ok());
         headers.extend(id.map(|id| (names::SESSION_ID, id)));
         headers.extend(version.map(|version| (names::PROTOCOL_VERSION, version)));
-        Self { headers: Arc::new(headers), open: CancellationToken::new() }
+        Self {
+            headers: Arc::new(headers),
+            open: CancellationToken::new(),
+        }
     }
 }
 
@@ -68,13 +73,18 @@ impl Bridge {
 
     /// The headers of a message of the session, if there is one.
     pub(super) fn session_headers(&self) -> Option<Arc<HeaderMap>> {
-        self.session.lock().as_ref().map(|session| session.headers.clone())
+        self.session
+            .lock()
+            .as_ref()
+            .map(|session| session.headers.clone())
     }
 
     /// What opens the session's stream, and what ends it.
     pub(super) fn stream(&self) -> Option<(Arc<HeaderMap>, CancellationToken)> {
         let session = self.session.lock();
-        let session = session.as_ref().filter(|session| session.headers.contains_key(names::SESSION_ID))?;
+        let session = session
+            .as_ref()
+            .filter(|session| session.headers.contains_key(names::SESSION_ID))?;
         Some((session.headers.clone(), session.open.clone()))
     }
 
@@ -85,10 +95,13 @@ impl Bridge {
         }
     }
 
-    /// Forgets the session with these headers: the gateway does not know it any more.
+    /// Forgets the session if these headers are its own: the gateway does not know it any more.
     pub(super) fn forget_session(&self, headers: &Arc<HeaderMap>) {
         let mut session = self.session.lock();
-        if session.as_ref().is_some_and(|session| Arc::ptr_eq(&session.headers, headers)) {
+        if session
+            .as_ref()
+            .is_some_and(|session| Arc::ptr_eq(&session.headers, headers))
+        {
             *session = None;
         }
     }
@@ -96,8 +109,13 @@ impl Bridge {
     /// Tells the gateway that the session is over.
     pub(super) async fn end_session(&self) {
         let session = self.session.lock().take();
-        let Some(session) = session.filter(|session| session.headers.contains_key(names::SESSION_ID)) else { return };
-        if !matches!(timeout(FAREWELL, self.link.delete(&session.headers)).await, Ok(Ok(_))) {
+        let Some(session) = session.filter(|session| session.headers.contains_key(names::SESSION_ID)) else {
+            return;
+        };
+        if !matches!(
+            timeout(FAREWELL, self.link.delete(&session.headers)).await,
+            Ok(Ok(_))
+        ) {
             tracing::debug!("the gateway was not told of the end of the session");
         }
     }

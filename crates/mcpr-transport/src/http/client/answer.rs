@@ -14,6 +14,7 @@ use super::flow::{Events, Flow, Whole};
 use super::link::Link;
 use super::pool::{self, Wire};
 use crate::Failed;
+use crate::compact::compact;
 use crate::sse::{Event, Parser};
 
 /// How much is read of an answer that nobody parses.
@@ -137,7 +138,7 @@ impl Answer {
             Body::Events(events) => ready!(events.poll_event(cx)),
             Body::Whole(whole) => {
                 let text = ready!(whole.poll_once(cx));
-                text.map(|text| text.map(|data| Event { name: None, data }))
+                text.map(|text| text.map(|data| Event { name: None, data: compact(data) }))
             }
         };
         Poll::Ready(next.map(|event| event.map_err(|fault| fault.failed(self.link.origin()))))

@@ -71,8 +71,16 @@ impl Listener {
                 debug!(address = %self.shared.link.origin(), reason = %failed, "no stream of events");
                 self.failures += 1;
                 let passing = matches!(failed.kind, FailedKind::Unreachable | FailedKind::Closed);
-                if passing { Then::Again } else { Then::Stop }
+                if passing { self.doubt().await } else { Then::Stop }
             }
+        }
+    }
+
+    /// Somebody should ask whether the server is still there.
+    async fn doubt(&self) -> Then {
+        match self.events.send(Event::Doubtful).await {
+            Ok(()) => Then::Again,
+            Err(_) => Then::Stop,
         }
     }
 

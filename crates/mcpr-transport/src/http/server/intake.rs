@@ -8,13 +8,14 @@ use hyper::body::{Body, Incoming};
 use tokio::time::timeout;
 
 use super::{Limits, Refusal};
+use crate::compact::compact;
 
 /// How much is set aside for a body on its announcement alone.
 const SET_ASIDE: usize = 64 * 1024;
 
 /// The whole body.
 ///
-/// One that came in one piece is not copied. One that is announced as too large is refused before
+/// One that came in one piece is not copied unless it is small. One that is announced as too large is refused before
 /// any of it is read.
 ///
 /// # Errors
@@ -42,7 +43,7 @@ async fn read(body: &mut Incoming, limit: usize) -> Result<Bytes, Refusal> {
         return Ok(Bytes::new());
     };
     if body.is_end_stream() && first.len() <= limit {
-        return Ok(first);
+        return Ok(compact(first));
     }
     let announced = first.len() + usize::try_from(body.size_hint().lower()).unwrap_or(limit);
     let mut whole = BytesMut::with_capacity(announced.min(SET_ASIDE).max(first.len()));

@@ -253,7 +253,10 @@ async fn a_local_socket_is_reached_by_its_path() {
     let asked = link.post(Arc::clone(link.template()), Rope::from("{}".to_owned()));
     let (request, answer) = tokio::join!(served, asked);
 
-    assert!(request.starts_with("post /mcp http/1.1\r\nx-own: 1\r\nhost: localhost\r\n"), "{request}");
+    assert!(
+        request.starts_with("post /mcp http/1.1\r\nx-own: 1\r\nhost: localhost\r\n"),
+        "{request}"
+    );
     assert_eq!(answer.unwrap().next().await.unwrap().unwrap(), "{}");
 }
 
@@ -263,5 +266,8 @@ async fn a_local_socket_that_is_not_there_is_named() {
     let link = super::super::Link::new(&target, Limits::default());
     let failed = link.get_stream(link.template()).await.unwrap_err();
     assert_eq!((failed.kind, failed.sent), (FailedKind::Unreachable, Sent::No));
-    assert!(failed.detail.starts_with("cannot connect to /nowhere/ctl.sock: "), "{failed}");
+    assert!(
+        failed.detail.starts_with("cannot connect to /nowhere/ctl.sock: "),
+        "{failed}"
+    );
 }

@@ -1,0 +1,105 @@
+//! `connect`
+
+use std::env;
+
+use mcpr_admin::ExitCode;
+use mcpr_config::{Locations, Process};
+use mcpr_core::front::bridge;
+use mcpr_telemetry::{Level, Options};
+use mcpr_transport::http::client::{Limits, Link, Target};
+use tokio::io::{stdin, stdout};
+use tokio::runtime::Builder;
+
+use crate::cli::Connect;
+use crate::log;
+use crate::problem::Problem;
+use crate::signals::Signals;
+
+/// The endpoint of a gateway.
+const PATH: &str = "/mcp";
+
+/// Connects standard input and output to a running gateway.
+pub(super) fn run(args: &Connect) -> Result<ExitCode, Problem> {
+    let target = target(args)?;
+    let level = env::var("MCPR_LOG_LEVEL")
+        .ok()
+        .and_then(|level| level.parse().ok());
+    let _telemetry = log::begin(Options {
+        level: level.unwrap_or(Level::Warn),
+        stdio_mode: true,
+        ..Options::default()
+    })?;
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let ended = runtime.block_on(connect(&target));
+    // A read of standard input cannot be called off.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn connect(target: &Target) -> Result<ExitCode, Problem> {
+    let mut signals = Signals::listen()?;
+    let link = Link::new(target, Limits::default());
+    bridge::knock(&link)
+        .await
+        .map_err(|refused| not_let_in(refused, target))?;
+    tokio::select! {
+        ended = bridge::serve(link, stdin(), stdout()) => ended?,
+        _ = signals.end() => {}
+    }
+    Ok(ExitCode::Ok)
+}
+
+fn not_let_in(refused: bridge::Refused, target: &Target) -> Problem {
+    let hint = match &refused {
+        bridge::Refused::Denied(_) => "put a token of that gateway into MCPR_TOKEN".to_owned(),
+        bridge::Refused::NotRunning(_) => {
+            "start one with `mcpr-gateway`, or say where it is with --url".to_owned()
+        }
+        _ => format!("`mcpr-gateway` shows the right URL when it starts; {target} was asked"),
+    };
+    Problem::from(refused).hint(hint)
+}
+
+fn target(args: &Connect) -> Result<Target, Problem> {
+    let token = env::var("MCPR_TOKEN")
+        .ok()
+        .filter(|token| !token.is_empty() && args.url.is_some());
+    let bearer = token.map(|token| format!("Bearer {token}"));
+    let authorization = bearer.as_deref().map(|bearer| ("Authorization", bearer));
+    let project = args.project.as_deref().map(|project| ("X-MCPR-Project", project));
+    let headers = authorization.into_iter().chain(project);
+    Ok(match &args.url {
+        Some(url) => Target::new(&endpoint(url), headers)?,
+        None => Target::local(&Locations::from_env(&[], &Process)?.paths.socket, PATH, headers)?,
+    })
+}
+
+/// The address of a gateway alone stands for its endpoint.
+fn endpoint(url: &str) -> String {
+    let host = url
+        .split_once("://")
+        .map_or(url, |(_, rest)| rest)
+        .trim_end_matches('/');
+    if host.contains('/') {
+        url.to_owned()
+    } else {
+        format!("{}{PATH}", url.trim_end_matches('/'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gateway_is_named_as_people_have_it_at_hand() {
+        for url in [
+            "http://127.0.0.1:3282",
+            "http://127.0.0.1:3282/",
+            "http://127.0.0.1:3282/mcp",
+        ] {
+            assert_eq!(endpoint(url), "http://127.0.0.1:3282/mcp");
+        }
+        assert_eq!(endpoint("https://box/tools/mcp/"), "https://box/tools/mcp/");
+    }
+}

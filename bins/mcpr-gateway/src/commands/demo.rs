@@ -1,0 +1,84 @@
+//! `demo`
+
+mod home;
+mod tour;
+
+use std::env;
+use std::path::Path;
+
+use mcpr_admin::ExitCode;
+use mcpr_config::{Locations, Paths, Process, SecretFolders, Sources};
+use mcpr_core::front::http::Door;
+use serde_json::json;
+
+use self::home::Home;
+use self::tour::{Tour, ctl};
+use super::serve::keep_running;
+use crate::cli::Demo;
+use crate::demo_server::Which;
+use crate::doors::Doors;
+use crate::host::Host;
+use crate::problem::Problem;
+use crate::settings::Settings;
+use crate::{log, out, summary, welcome};
+
+/// Runs a gateway with three servers of its own.
+///
+/// It has a home of its own that goes with it, so that it never touches the user's; with
+/// `MCPR_HOME` that folder is its home, and only the configuration is the demo's.
+pub(super) fn run(args: &Demo) -> Result<ExitCode, Problem> {
+    let home = Home::make()?;
+    let locations = locations(&home)?;
+    let settings = Settings::read(locations, &Process, &args.overrides(), args.log.file())?;
+    let doors = Doors::take(&settings.config.gateway, &settings.paths.socket, Door::Tokens)?;
+    let telemetry = log::start(&settings, false)?;
+    let url = doors.url();
+    let place = settings
+        .paths
+        .socket
+        .parent()
+        .unwrap_or(Path::new("/"))
+        .to_owned();
+    out::say(&summary::head(&url, &settings, telemetry.log_path()));
+    keep_running(settings, doors, &telemetry, async |host: &Host| {
+        summary::servers(host).await;
+        match welcome::make(host, "demo").await {
+            Ok(secret) => out::say(
+                &Tour {
+                    url: &url,
+                    token: secret.reveal(),
+                    home: &place,
+                    ctl: ctl(),
+                }
+                .text(),
+            ),
+            Err(failure) => tracing::error!(reason = failure.message, "no token could be made"),
+        }
+    })
+}
+
+fn locations(home: &Home) -> Result<Locations, Problem> {
+    let file = home.write("mcpr.json", &configuration(&env::current_exe()?))?;
+    let chosen = env::var_os("MCPR_HOME").is_some_and(|chosen| !chosen.is_empty());
+    if chosen {
+        return Ok(Locations::from_env(&[file], &Process)?);
+    }
+    let secrets = SecretFolders::default();
+    Ok(Locations {
+        sources: Sources::Named(vec![file]),
+        paths: Paths::under(home.path()),
+        secrets,
+    })
+}
+
+/// A configuration like any other: each server is a command.
+fn configuration(program: &Path) -> String {
+    let server = |which: Which| {
+        (
+            which.name().to_owned(),
+            json!({ "command": program, "args": ["__demo-server", which.name()] }),
+        )
+    };
+    let servers: serde_json::Map<_, _> = Which::ALL.into_iter().map(server).collect();
+    format!("{:#}\n", json!({ "mcpServers": servers }))
+}

@@ -1,0 +1,186 @@
+//! `serve`
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use mcpr_admin::ExitCode;
+use mcpr_core::front::http::{self, Door};
+use mcpr_telemetry::{Format, Telemetry, fatal};
+use tokio::task::JoinSet;
+
+use crate::cli::Serve;
+use crate::doors::Doors;
+use crate::host::{Host, SERVERS_GRACE, runtime};
+use crate::problem::{Problem, chain};
+use crate::settings::Settings;
+use crate::signals::{Reload, Signals};
+use crate::{log, out, summary, welcome};
+
+/// Serves clients over HTTP until it is told to stop.
+pub(super) fn run(args: &Serve) -> Result<ExitCode, Problem> {
+    let settings = Settings::load(&args.files.config, &args.overrides(), args.log.file())?;
+    let door = door(args.no_auth, settings.config.gateway.listen)?;
+    let doors = Doors::take(&settings.config.gateway, &settings.paths.socket, door)?;
+    let telemetry = log::start(&settings, false)?;
+    let url = doors.url();
+    // Who wants JSON on stderr wants nothing else there, but a token is shown once or never.
+    let talks = settings.config.gateway.log.format != Some(Format::Json);
+    let head = summary::head(&url, &settings, telemetry.log_path());
+    keep_running(settings, doors, &telemetry, async |host: &Host| {
+        if door == Door::Tokens {
+            welcome::first_token(host, &url).await;
+        }
+        if talks {
+            out::say(&head);
+            summary::servers(host).await;
+        }
+    })
+}
+
+/// Whom the network's door lets in.
+fn door(no_auth: bool, listen: SocketAddr) -> Result<Door, Problem> {
+    match no_auth {
+        false => Ok(Door::Tokens),
+        true if listen.ip().is_loopback() => Ok(Door::Open),
+        true => {
+            let what = format!(
+                "--no-auth serves whoever can reach the address, and {} can be reached from outside",
+                listen.ip()
+            );
+            Err(Problem::new(ExitCode::Usage, what)
+                .hint("listen on 127.0.0.1, or leave it out and give each client a token"))
+        }
+    }
+}
+
+/// Runs a gateway behind these doors until it is told to stop; `greet` talks to people meanwhile.
+pub(super) fn keep_running(
+    settings: Settings,
+    doors: Doors,
+    telemetry: &Arc<Telemetry>,
+    greet: impl AsyncFnOnce(&Host),
+) -> Result<ExitCode, Problem> {
+    let runtime = runtime()?;
+    let ended = runtime.block_on(live(settings, doors, telemetry, greet));
+    if let Err(problem) = &ended {
+        fatal!(reason = problem.message, "the gateway ends");
+    }
+    // What is still at work after all was given its time is not waited for.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn live(
+    settings: Settings,
+    doors: Doors,
+    telemetry: &Telemetry,
+    greet: impl AsyncFnOnce(&Host),
+) -> Result<ExitCode, Problem> {
+    let mut signals = Signals::listen()?;
+    let reload = Reload::listen()?;
+    let url = doors.url();
+    let host = tokio::select! {
+        host = Host::start(settings, telemetry, vec![url.clone()]) => host?,
+        _ = signals.end() => return Ok(ExitCode::Interrupted),
+    };
+    let mut fronts = Fronts::open(&host, doors);
+    tracing::info!(url, "listening");
+    let lost = tokio::select! {
+        lost = fronts.lost() => Some(lost),
+        signal = signals.end() => {
+            tracing::info!(reason = signal, "stopping");
+            None
+        }
+        () = host.gateway.stopping() => None,
+        () = reload.decline() => None,
+        () = for_ever(greet(&host)) => None,
+    };
+    tokio::select! {
+        () = fronts.close(&host) => {}
+        signal = signals.end() => {
+            tracing::warn!(reason = signal, "asked again: ending at once");
+            return Ok(ExitCode::Interrupted);
+        }
+    }
+    lost.map_or(Ok(ExitCode::Ok), Err)
+}
+
+/// Does something, and then waits for the others.
+async fn for_ever(work: impl Future<Output = ()>) {
+    work.await;
+    std::future::pending().await
+}
+
+/// What serves clients and the operator.
+struct Fronts {
+    network: JoinSet<io::Result<()>>,
+    control: JoinSet<io::Result<()>>,
+}
+
+impl Fronts {
+    fn open(host: &Host, doors: Doors) -> Self {
+        let Doors {
+            network,
+            control,
+            door,
+            options,
+        } = doors;
+        let mut fronts = Self {
+            network: JoinSet::new(),
+            control: JoinSet::new(),
+        };
+        fronts
+            .network
+            .spawn(http::serve(host.gateway.clone(), network, door, options.clone()));
+        match control {
+            Ok(control) => {
+                fronts
+                    .control
+                    .spawn(http::serve(host.gateway.clone(), control, Door::Control, options));
+            }
+            Err(error) => tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "mcpr-ctl cannot reach this gateway"
+            ),
+        }
+        fronts
+    }
+
+    /// Waits until clients are no longer served although nobody wanted that.
+    async fn lost(&mut self) -> Problem {
+        match self.network.join_next().await {
+            Some(Ok(Err(error))) => Problem::new(
+                ExitCode::Failed,
+                format!("the address cannot be served: {}", chain(&error)),
+            ),
+            // An orderly end comes with the gateway's, and that is seen elsewhere.
+            Some(Ok(Ok(()))) | None => std::future::pending().await,
+            Some(Err(error)) => Problem::failed(&error),
+        }
+    }
+
+    /// Lets the last answers out, ends the gateway, and takes leave of the operator last.
+    async fn close(&mut self, host: &Host) {
+        host.wind_down().await;
+        while self.network.join_next().await.is_some() {}
+        host.shut_down_within(SERVERS_GRACE).await;
+        while self.control.join_next().await.is_some() {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn http_03_only_loopback_goes_without_tokens() {
+        let door =
+            |no_auth, listen: &str| door(no_auth, listen.parse().unwrap()).map_err(|problem| problem.exit);
+
+        assert_eq!(door(true, "127.0.0.1:1"), Ok(Door::Open));
+        assert_eq!(door(true, "[::1]:1"), Ok(Door::Open));
+        assert_eq!(door(true, "0.0.0.0:1"), Err(ExitCode::Usage));
+        assert_eq!(door(false, "0.0.0.0:1"), Ok(Door::Tokens));
+    }
+}

@@ -1,0 +1,95 @@
+//! `stdio`
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mcpr_admin::ExitCode;
+use mcpr_auth::Principal;
+use mcpr_core::front::pipe;
+use mcpr_telemetry::Telemetry;
+use sha2::{Digest, Sha256};
+use tokio::io::{stdin, stdout};
+
+use crate::cli::Stdio;
+use crate::host::{Host, runtime};
+use crate::log;
+use crate::problem::Problem;
+use crate::settings::Settings;
+use crate::signals::Signals;
+
+/// How long servers may take to end. The client waits, and kills after some seconds; then the
+/// guardian ends what is left.
+const GRACE: Duration = Duration::from_millis(2500);
+
+/// Runs a whole gateway on standard input and output, until the client closes its end.
+pub(super) fn run(args: &Stdio) -> Result<ExitCode, Problem> {
+    let settings = Settings::load(&args.files.config, &args.overrides(), args.log.file())?;
+    let telemetry = log::start(&settings, true)?;
+    let runtime = runtime()?;
+    let ended = runtime.block_on(serve(settings, &telemetry));
+    // A read of standard input cannot be called off.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn serve(settings: Settings, telemetry: &Telemetry) -> Result<ExitCode, Problem> {
+    let mut signals = Signals::listen()?;
+    let principal = principal(&settings.config.files);
+    let host = tokio::select! {
+        host = Host::start(settings, telemetry, Vec::new()) => host?,
+        _ = signals.end() => return Ok(ExitCode::Interrupted),
+    };
+    let served = tokio::select! {
+        served = pipe::serve(host.gateway.clone(), principal, stdin(), stdout()) => served,
+        signal = signals.end() => {
+            tracing::info!(reason = signal, "stopping");
+            Ok(())
+        }
+    };
+    tokio::select! {
+        () = host.shut_down_within(GRACE) => {}
+        _ = signals.end() => return Ok(ExitCode::Interrupted),
+    }
+    served?;
+    Ok(ExitCode::Ok)
+}
+
+/// Whoever starts a gateway with the same files is the same principal.
+fn principal(files: &[PathBuf]) -> Principal {
+    let mut digest = Sha256::new();
+    for file in files {
+        let file = file.canonicalize().unwrap_or_else(|_| file.clone());
+        digest.update(bytes(&file));
+        digest.update([0]);
+    }
+    let digest: String = digest
+        .finalize()
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    Principal::stdio(&digest)
+}
+
+fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn set_05_the_same_file_is_the_same_principal_however_it_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mcpr.json");
+        std::fs::write(&file, "{}").unwrap();
+        std::fs::create_dir(folder.path().join("sub")).unwrap();
+
+        let one = principal(std::slice::from_ref(&file));
+
+        assert_eq!(one, principal(&[folder.path().join("sub/../mcpr.json")]));
+        assert_ne!(one, principal(&[]));
+        assert_ne!(one, principal(&[file.clone(), file]));
+    }
+}

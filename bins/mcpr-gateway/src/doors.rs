@@ -1,0 +1,59 @@
+//! The addresses, taken before anything is started.
+
+use std::path::Path;
+
+use mcpr_config::GatewayOptions;
+use mcpr_core::front::http::Door;
+use mcpr_transport::http::server::{BindError, Bound, Limits, Options};
+
+use crate::problem::Problem;
+
+/// The addresses of a gateway.
+#[derive(Debug)]
+pub(crate) struct Doors {
+    /// Where clients come in.
+    pub(crate) network: Bound,
+    /// Where the operator comes in, or why there is no such door.
+    pub(crate) control: Result<Bound, BindError>,
+    /// Whom the network's door lets in.
+    pub(crate) door: Door,
+    /// How the doors behave.
+    pub(crate) options: Options,
+}
+
+impl Doors {
+    /// Takes them. Without a control socket a gateway works too, but not beside another one of the
+    /// same user: the two would share a database, and nobody could tell which one answers.
+    pub(crate) fn take(gateway: &GatewayOptions, socket: &Path, door: Door) -> Result<Self, Problem> {
+        let network = Bound::tcp(gateway.listen)?;
+        let control = match Bound::unix(socket) {
+            Err(error @ BindError::SocketInUse { .. }) => return Err(error.into()),
+            control => control,
+        };
+        Ok(Self {
+            network,
+            control,
+            door,
+            options: options(gateway),
+        })
+    }
+
+    /// The URL of the endpoint.
+    pub(crate) fn url(&self) -> String {
+        let address = self.network.local_addr().map(|address| address.to_string());
+        format!("http://{}/mcp", address.unwrap_or_default())
+    }
+}
+
+fn options(gateway: &GatewayOptions) -> Options {
+    Options {
+        allowed_hosts: gateway.allowed_hosts.clone(),
+        allowed_origins: gateway.allowed_origins.clone(),
+        limits: Limits {
+            body: gateway.limits.request_body,
+            connections: gateway.limits.connections,
+            ..Limits::default()
+        },
+        ..Options::default()
+    }
+}

@@ -1,0 +1,110 @@
+//! A gateway with all that it needs of a process.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpr_admin::{Execute, Failure, Operation, Stop};
+use mcpr_auth::Principal;
+use mcpr_core::{Facts, Gateway, Operator};
+use mcpr_store::Store;
+use mcpr_telemetry::Telemetry;
+use mcpr_transport::child::Guardian;
+use mcpr_upstream::Dialer;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
+
+use crate::problem::Problem;
+use crate::settings::Settings;
+
+/// A running gateway.
+pub(crate) struct Host {
+    pub(crate) gateway: Arc<Gateway>,
+    operator: Operator,
+    store: Arc<dyn Store>,
+}
+
+/// How long a gateway may take to end its servers; then the guardian ends what is left.
+pub(crate) const SERVERS_GRACE: Duration = Duration::from_secs(12);
+
+impl Host {
+    /// Opens the database and starts the gateway, with `listen` as what operators are told of its URLs.
+    pub(crate) async fn start(
+        settings: Settings,
+        telemetry: &Telemetry,
+        listen: Vec<String>,
+    ) -> Result<Self, Problem> {
+        let config = settings.config;
+        let store = mcpr_store::open(&settings.paths.database).await?;
+        let dialer = Dialer {
+            guardian: guardian(),
+            message_max: config.gateway.limits.server_message,
+        };
+        let facts = Facts {
+            listen,
+            config_files: config.files.clone(),
+            log_file: telemetry.log_path().map(Path::to_owned),
+        };
+        let gateway = Gateway::builder(config)
+            .store(store.clone())
+            .dial(Arc::new(dialer))
+            .calls(telemetry.calls())
+            .secrets(telemetry.secrets().clone())
+            .facts(facts);
+        let gateway = gateway.start().await?;
+        let operator = Operator::new(gateway.clone());
+        Ok(Self {
+            gateway,
+            operator,
+            store,
+        })
+    }
+
+    /// Carries out what this process, as its own operator, wants.
+    pub(crate) async fn ask<O>(&self, operation: O) -> Result<O::Output, Failure>
+    where
+        O: Operation,
+        Operator: Execute<O, Principal>,
+    {
+        self.operator.execute(&Principal::local(), operation).await
+    }
+
+    /// Takes no more requests; those under way go on.
+    pub(crate) async fn wind_down(&self) {
+        // It cannot fail: the gateway is in this process, and the operator may do everything.
+        let _ = self.ask(Stop {}).await;
+    }
+
+    /// Ends the gateway and its servers; when that takes longer, only what must not be lost.
+    pub(crate) async fn shut_down_within(&self, time: Duration) {
+        if timeout(time, self.gateway.shutdown()).await.is_err() {
+            self.store.close().await;
+        }
+    }
+}
+
+/// Without a guardian the servers of a gateway that is killed may live on; that is no reason not to run.
+fn guardian() -> Guardian {
+    Guardian::start(&own_program(), &["__guardian"]).unwrap_or_else(|error| {
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "if the gateway is killed, servers may stay behind"
+        );
+        Guardian::none()
+    })
+}
+
+/// The running program; on Linux under a name that holds even when its file has been replaced.
+fn own_program() -> PathBuf {
+    let found = || std::env::current_exe().unwrap_or_else(|_| "mcpr-gateway".into());
+    if cfg!(target_os = "linux") {
+        "/proc/self/exe".into()
+    } else {
+        found()
+    }
+}
+
+/// The runtime of a gateway.
+pub(crate) fn runtime() -> Result<Runtime, Problem> {
+    Ok(Builder::new_multi_thread().enable_all().build()?)
+}

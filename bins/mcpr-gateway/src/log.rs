@@ -1,0 +1,56 @@
+//! The log of this process.
+
+use std::sync::Arc;
+
+use mcpr_config::{Finding, LogFile, Severity};
+use mcpr_telemetry::{FileChoice, Options, Telemetry, fatal, init};
+use tracing::{error, info, warn};
+
+use crate::problem::Problem;
+use crate::settings::Settings;
+
+/// Begins the log, and tells what the configuration gave reason to.
+pub(crate) fn start(settings: &Settings, stdio_mode: bool) -> Result<Arc<Telemetry>, Problem> {
+    let wanted = &settings.config.gateway.log;
+    let telemetry = begin(Options {
+        level: wanted.level,
+        format: wanted.format,
+        file: match &wanted.file {
+            LogFile::Auto => FileChoice::Auto(settings.paths.logs.clone()),
+            LogFile::Off => FileChoice::None,
+            LogFile::At(path) => FileChoice::Path(path.clone()),
+        },
+        keep: wanted.keep,
+        stdio_mode,
+        ..Options::default()
+    })?;
+    settings.config.warnings.iter().for_each(tell);
+    Ok(telemetry)
+}
+
+/// Begins the log with these choices.
+pub(crate) fn begin(options: Options) -> Result<Arc<Telemetry>, Problem> {
+    let telemetry = Arc::new(init(options)?);
+    report_panics(&telemetry);
+    Ok(telemetry)
+}
+
+fn tell(finding: &Finding) {
+    let (reason, server) = (&finding.fault, finding.server.as_deref());
+    match finding.severity {
+        Severity::Note => info!(server, %reason, "configuration"),
+        Severity::Warning => warn!(server, %reason, "configuration"),
+        Severity::Error => error!(server, %reason, "configuration"),
+    }
+}
+
+/// Panics become log lines, which are written before anything else can happen.
+fn report_panics(telemetry: &Arc<Telemetry>) {
+    let telemetry = Arc::downgrade(telemetry);
+    std::panic::set_hook(Box::new(move |panic| {
+        fatal!(error = %panic, "a fault in mcpr; please report it");
+        if let Some(telemetry) = telemetry.upgrade() {
+            telemetry.flush();
+        }
+    }));
+}

@@ -1,0 +1,48 @@
+//! All that is written outside of the log: data to standard output, talk to standard error.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+use mcpr_admin::ExitCode;
+
+use crate::problem::Problem;
+
+/// Writes data.
+pub(crate) fn data(text: &str) -> Result<(), Problem> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        // The reader has seen enough, as `head` does.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
+}
+
+/// Tells people something that is no data, and never gets into the log.
+pub(crate) fn say(text: &str) {
+    // Nobody is left to tell if that fails.
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Tells how the command ended.
+pub(crate) fn ended(outcome: Result<ExitCode, Problem>) -> ExitCode {
+    outcome.unwrap_or_else(|problem| {
+        let hint = problem
+            .hint
+            .map(|hint| format!("\n{} {hint}", paint(32, " help:")));
+        say(&format!(
+            "{} {}{}",
+            paint(31, "error:"),
+            problem.message,
+            hint.unwrap_or_default()
+        ));
+        problem.exit
+    })
+}
+
+fn paint(colour: u8, text: &str) -> String {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if io::stderr().is_terminal() && !refused {
+        format!("\x1b[{colour}m{text}\x1b[0m")
+    } else {
+        text.to_owned()
+    }
+}

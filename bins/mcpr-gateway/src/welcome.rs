@@ -1,0 +1,74 @@
+//! The first token of a gateway that has none.
+
+use mcpr_admin::{CreateToken, Failure, ListTokens, Scope, Secret};
+use mcpr_protocol::Method;
+
+use crate::host::Host;
+use crate::out;
+use crate::snippets::Snippets;
+
+/// Makes a token if there has never been one, and shows it: to people, this once, and not to the log.
+pub(crate) async fn first_token(host: &Host, url: &str) {
+    match make_if_none(host).await {
+        Ok(Some(secret)) => out::say(&told(&Snippets {
+            url,
+            token: secret.reveal(),
+        })),
+        Ok(None) => {}
+        Err(failure) => tracing::warn!(reason = failure.message, "no first token could be made"),
+    }
+}
+
+/// Makes a token that can do what clients need.
+pub(crate) async fn make(host: &Host, name: &str) -> Result<Secret, Failure> {
+    let wanted = CreateToken {
+        name: name.to_owned(),
+        client: None,
+        project: None,
+        toolset: None,
+        scopes: vec![Scope::Read, Scope::Call],
+        expires: None,
+    };
+    Ok(host.ask(wanted).await?.secret)
+}
+
+async fn make_if_none(host: &Host) -> Result<Option<Secret>, Failure> {
+    if !host.ask(ListTokens {}).await?.tokens.is_empty() {
+        return Ok(None);
+    }
+    make(host, "first").await.map(Some)
+}
+
+fn told(snippets: &Snippets<'_>) -> String {
+    let (token, claude, cursor) = (snippets.token, snippets.claude_code(), snippets.cursor());
+    let curl = snippets.curl(&Method::ToolsList, None, "");
+    format!(
+        "\
+The first token, shown this once (more: mcpr-ctl tokens create --name NAME):
+
+  {token}
+
+Claude Code:
+  {claude}
+
+Cursor, in ~/.cursor/mcp.json:
+  {cursor}
+
+curl:
+  {curl}
+"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_token_comes_with_what_to_paste() {
+        insta::assert_snapshot!(told(&Snippets {
+            url: "http://127.0.0.1:3282/mcp",
+            token: "mcpr_pat_x"
+        }));
+    }
+}

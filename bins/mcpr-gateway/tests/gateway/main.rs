@@ -1,0 +1,12 @@
+//! What people, clients and service managers see of `mcpr-gateway`.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a story ends at its first surprise")]
+
+mod check;
+mod demo;
+mod ending;
+mod help;
+mod http;
+mod pipes;
+mod stage;
+mod starting;

@@ -1,0 +1,158 @@
+//! The start of a gateway, and why there may be none.
+
+use std::net::TcpListener;
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::http::ask;
+use crate::stage::{Stage, demo_server};
+
+#[test]
+fn cfg_04_a_configuration_that_is_not_valid_ends_with_7_and_says_where() {
+    let stage = Stage::new();
+    stage.write("typo.json", "{\n  \"mcpr\": { \"lisen\": \"127.0.0.1\" }\n}");
+    let ran = [
+        &["--config", "typo.json"][..],
+        &["serve", "--config", "typo.json"],
+        &["stdio", "--config", "typo.json"],
+        &["serve", "--config", "absent.json"],
+    ]
+    .map(|words| stage.run(words));
+
+    assert!(ran.iter().all(|ran| ran.code == 7));
+    assert_snapshot!(ran.map(|ran| ran.to_string()).join("\n\n"));
+    assert_eq!(stage.files(), ["typo.json"]);
+}
+
+#[test]
+fn http_02_a_port_that_is_taken_ends_with_8_and_leaves_nothing_behind() {
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = other.local_addr().unwrap().port().to_string();
+    let stage = Stage::serving(&["calc"]);
+
+    let flag = stage.run(&["--port", &port]);
+    let variable = Stage::new().set("MCPR_PORT", &port).run(&["serve"]);
+    let demo = Stage::new().run(&["demo", "--port", &port]);
+
+    assert_eq!([flag.code, variable.code, demo.code], [8, 8, 8], "{flag}");
+    let pid = std::process::id();
+    for part in [&port, &format!("process {pid}"), "--port N", "MCPR_PORT"] {
+        assert!(flag.stderr.contains(part), "{flag}");
+    }
+    assert_eq!(stage.files(), ["mcpr.json"], "no database, log or socket");
+}
+
+#[test]
+fn a_second_gateway_of_the_same_home_is_refused() {
+    let stage = Stage::serving(&[]);
+    let mut first = stage.start(&["--port", "0"]);
+    first.hears("no servers");
+
+    let second = stage.run(&["--port", "0"]);
+
+    assert_eq!(second.code, 8, "{second}");
+    assert!(
+        second.stderr.contains(&format!("process {}", first.pid())),
+        "{second}"
+    );
+    assert_eq!(
+        ask(first.port(), Some(&first.token()), "tools/list", json!({})).0,
+        200
+    );
+}
+
+#[test]
+fn without_a_control_socket_the_gateway_serves_all_the_same() {
+    let stage = Stage::serving(&["calc"]);
+    stage.write("ctl.sock", "a file, not a socket");
+
+    let mut gateway = stage.start(&["--port", "0"]);
+
+    gateway.hears("mcpr-ctl cannot reach this gateway");
+    gateway.hears("; `mcpr-ctl status` shows more");
+    assert_eq!(
+        ask(gateway.port(), Some(&gateway.token()), "tools/list", json!({})).0,
+        200
+    );
+}
+
+#[test]
+fn a_database_that_is_damaged_is_explained() {
+    let stage = Stage::serving(&["calc"]);
+    stage.write("mcpr.db", &"no database ".repeat(100));
+
+    let ran = stage.run(&["--port", "0", "--log-file", "none"]);
+
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("is damaged or not a database"), "{ran}");
+}
+
+#[test]
+fn http_03_the_first_token_is_shown_once_and_never_logged() {
+    let stage = Stage::serving(&["calc"]);
+    let mut gateway = stage.serve();
+    let token = gateway.token();
+
+    let (status, answer) = ask(gateway.port(), None, "tools/list", json!({}));
+    assert_eq!((status, &answer["error"]), (401, &json!("missing_token")));
+    assert_eq!(ask(gateway.port(), Some(&token), "tools/list", json!({})).0, 200);
+    gateway.signal(rustix::process::Signal::TERM);
+    assert_eq!(gateway.exit_code(), 0);
+    let told = gateway.told.join("\n");
+    let fresh = |line: &&str| !line.starts_with('{');
+    let told: Vec<_> = told.lines().filter(fresh).collect();
+    assert_eq!(told.iter().filter(|line| line.trim() == token).count(), 1);
+
+    let again = stage.serve();
+    assert!(!again.told.join("\n").contains("mcpr_pat_"));
+    assert!(!stage.logs().contains(&token));
+}
+
+#[test]
+fn http_03_without_tokens_loopback_is_open() {
+    let stage = Stage::serving(&["calc"]);
+    let mut gateway = stage.start(&["--no-auth", "--port", "0"]);
+    gateway.hears("; `mcpr-ctl status` shows more");
+
+    assert_eq!(ask(gateway.port(), None, "tools/list", json!({})).0, 200);
+    assert!(!gateway.told.join("\n").contains("mcpr_pat_"));
+}
+
+#[test]
+fn srv_03_a_lenient_start_tells_of_every_server_and_a_strict_one_fails() {
+    let config =
+        json!({ "mcpServers": { "calc": demo_server("calc"), "dead": { "command": "/nowhere/server" } } });
+    let stage = Stage::with(&config);
+
+    let gateway = stage.serve();
+    let told = gateway.told.join("\n");
+    assert!(told.contains("  ready   calc  4 tools, 1 prompt"), "{told}");
+    assert!(
+        told.contains("  failed  dead  no program at `/nowhere/server`"),
+        "{told}"
+    );
+    drop(gateway);
+
+    let strict = stage.run(&["--strict", "--port", "0"]);
+    assert_eq!(strict.code, 1);
+    assert!(
+        strict
+            .stderr
+            .contains("server `dead` is not ready: no program at `/nowhere/server`"),
+        "{strict}"
+    );
+}
+
+#[test]
+fn log_01_who_asks_for_json_gets_nothing_else_on_stderr() {
+    let stage = Stage::serving(&["calc"]);
+    drop(stage.serve()); // The first token is shown, whatever is asked for.
+
+    let mut gateway = stage.start(&["--port", "0", "--log-format", "json"]);
+    gateway.hears("server ready");
+
+    for line in &gateway.told {
+        assert!(serde_json::from_str::<serde_json::Value>(line).is_ok(), "{line}");
+    }
+}

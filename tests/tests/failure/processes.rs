@@ -1,0 +1,120 @@
+//! Child processes, and that none is left behind.
+
+use std::time::Duration;
+
+use mcpr_tests::{Fake, await_no_process, gateway, processes, wait_until};
+use serde_json::{Value, json};
+
+use crate::{impatient, text};
+
+/// An entry whose server is a grandchild of the gateway: `sh` starts it and waits.
+fn grandchild(fake: &Fake, prefix: &str) -> Value {
+    let [program, spec] = fake.command();
+    // In the background a shell gives its children no stdin, so it is handed on under another number.
+    json!({ "command": "sh", "args": ["-c", format!("exec 3<&0; {prefix} {program} {spec} <&3 & wait")] })
+}
+
+fn mark(fake: &Fake) -> String {
+    fake.spec_path().display().to_string()
+}
+
+/// Children of this process that have ended and that nobody has collected.
+fn zombies() -> Vec<String> {
+    let own = std::process::id().to_string();
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let stats = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+    let is_ours = |stat: &String| {
+        let fields: Vec<_> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+        fields[0] == "Z" && fields[1] == own
+    };
+    stats.filter(is_ours).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b06_srv_04_a_stop_leaves_no_process_and_no_zombie() {
+    let (plain, deep) = (Fake::script().tool("t").stdio(), Fake::script().tool("t").stdio());
+    let gateway = gateway().fake("a", &plain).server("b", grandchild(&deep, "")).ready().await;
+    assert_eq!(text(&gateway.client().await.call("b_t", "{}").await), "{}");
+    assert_eq!(processes(&mark(&deep)).len(), 2, "the shell and the server");
+
+    gateway.core.shutdown().await;
+
+    assert!(processes(&mark(&plain)).is_empty() && processes(&mark(&deep)).is_empty());
+    assert_eq!(zombies(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b06_srv_04_a_gateway_that_is_dropped_leaves_nothing() {
+    let deep = Fake::script().tool("t").stdio();
+    let gateway = gateway().server("b", grandchild(&deep, "")).ready().await;
+
+    drop(gateway);
+
+    await_no_process(&mark(&deep)).await;
+    wait_until(Duration::from_secs(2), "no zombie", || zombies().is_empty().then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b06_a_server_that_left_its_group_is_found_too() {
+    let deep = Fake::script().tool("t").stdio();
+    let gateway = gateway().server("b", grandchild(&deep, "setsid")).ready().await;
+    assert_eq!(text(&gateway.client().await.call("b_t", "{}").await), "{}");
+
+    gateway.core.shutdown().await;
+
+    assert!(processes(&mark(&deep)).is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b06_what_a_dead_server_leaves_behind_is_gone_before_it_is_started_again() {
+    let deep = Fake::script().tool("t").stdio();
+    let mut entry = grandchild(&deep, "");
+    entry["mcpr"] = impatient();
+    let gateway = gateway().server("b", entry).ready().await;
+    let shell = gateway.server("b").await["pid"].to_string();
+
+    let killed = std::process::Command::new("kill").args(["-9", &shell]).status();
+    assert!(killed.is_ok_and(|status| status.success()));
+    gateway.await_server("b", |server| server["state"] == "ok" && server["starts"] == 2).await;
+
+    assert_eq!(processes(&mark(&deep)).len(), 2, "the new ones only");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b06_a_start_that_fails_leaves_nothing() {
+    let fake = Fake::script().with(r#"{"silent": ["initialize"]}"#).stdio();
+    let mut entry = grandchild(&fake, "");
+    entry["mcpr"] = json!({ "timeouts": { "start": "300ms" }, "restart": { "backoffMin": "1h", "backoffMax": "1h" } });
+    let gateway = gateway().server("a", entry).start().await;
+
+    gateway.await_state("a", "down").await;
+
+    await_no_process(&mark(&fake)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b06_srv_04_a_server_that_hears_nothing_is_killed_within_the_grace() {
+    let deaf = Fake::script().tool("t").with(r#"{"stubborn": true}"#).stdio();
+    let gateway = gateway().fake("a", &deaf).ready().await;
+    let began = std::time::Instant::now();
+
+    gateway.core.shutdown().await;
+
+    assert!(processes(&mark(&deaf)).is_empty());
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn srv_01_every_server_has_its_own_process_and_its_own_request_ids() {
+    let fakes = ["a", "b"].map(|name| (name, Fake::script().with(r#"{"env_tool": true}"#).stdio()));
+    let gateway = fakes.iter().fold(gateway(), |all, (name, fake)| all.fake(name, fake)).ready().await;
+    let client = gateway.client().await;
+
+    for (name, fake) in &fakes {
+        let told = client.call(&format!("{name}_pid"), "{}").await;
+        assert_eq!(text(&told), gateway.server(name).await["pid"].to_string());
+        let ids: Vec<_> = fake.received().iter().map(|received| received.message()["id"].clone()).filter(|id| !id.is_null()).collect();
+        assert_eq!(ids, (1..=ids.len()).map(|id| json!(id)).collect::<Vec<_>>());
+    }
+    assert_ne!(gateway.server("a").await["pid"], gateway.server("b").await["pid"]);
+}
