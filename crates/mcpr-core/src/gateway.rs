@@ -12,11 +12,11 @@ use mcpr_config::{GatewayOptions, ServerEntry};
 use mcpr_protocol::{
     Era, LogLevel, Message, Method, Notification, Object, RawJson, Request, Response, Rope, code, notification,
 };
-use mcpr_registry::ServerName;
+use mcpr_registry::{ServerName, ServerState};
 use mcpr_router::{Lease, Router};
 use mcpr_store::Store;
 use mcpr_telemetry::{CallLog, Secrets};
-use mcpr_upstream::{Pool, Timeouts};
+use mcpr_upstream::{Phase, Pool, Timeouts};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -79,6 +79,23 @@ impl Gateway {
     /// Whether every server is ready, or known not to be: the answer to `/readyz`.
     pub fn is_ready(&self) -> bool {
         !self.is_stopping()
+    }
+
+    /// Waits until every server is ready, or known not to be, and the lists say so. Servers that
+    /// wait for their first use are not waited for.
+    pub async fn settled(&self) {
+        let upstreams = self.pool.all();
+        for upstream in &upstreams {
+            upstream.settled().await;
+        }
+        let mut snapshots = self.snapshot.clone();
+        let said = |snapshot: &Arc<Snapshot>| {
+            upstreams.iter().all(|upstream| {
+                let idle = matches!(upstream.status().phase, Phase::Idle);
+                idle || snapshot.states.get(&upstream.name) != Some(ServerState::Starting)
+            })
+        };
+        let _ = snapshots.wait_for(said).await;
     }
 
     /// Stops serving: sessions and streams end, requests under way are cancelled at their servers,

@@ -68,6 +68,11 @@ impl States {
         }
     }
 
+    /// How a server is doing.
+    pub fn get(&self, server: &ServerName) -> Option<ServerState> {
+        self.0.iter().find(|(known, ..)| known == server).map(|(_, state, _)| *state)
+    }
+
     /// The states in order, with their reasons.
     pub fn iter(&self) -> impl Iterator<Item = (&ServerName, ServerState, Option<&str>)> {
         self.0

@@ -16,7 +16,7 @@ const LAYERS: [&[&str]; 7] = [
 ];
 
 /// Packages that may see everything: nothing depends on them.
-const OUTSIDE: [&str; 1] = ["mcpr-tests"];
+const OUTSIDE: [&str; 2] = ["mcpr-tests", "mcpr-examples"];
 
 fn metadata() -> Metadata {
     MetadataCommand::new().no_deps().exec().expect("cargo describes the workspace")

@@ -1,0 +1,1 @@
+//! Nothing: the programs beside this folder are the content of this package.
