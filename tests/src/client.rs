@@ -37,11 +37,25 @@ impl Session {
     pub async fn open(port: u16, token: &str, version: &str) -> Self {
         let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
         let message = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
-        let answer = Request::post(ENDPOINT, message.to_string()).token(token).send(port).await;
-        let id = answer.head.header("mcp-session-id").expect("a session").to_owned();
+        let answer = Request::post(ENDPOINT, message.to_string())
+            .token(token)
+            .send(port)
+            .await;
+        let id = answer
+            .head
+            .header("mcp-session-id")
+            .expect("a session")
+            .to_owned();
         let welcome = answer.message()["result"].clone();
         let version = welcome["protocolVersion"].as_str().expect("a version").to_owned();
-        let session = Self { port, token: token.into(), id, welcome, version, last_id: AtomicU64::new(0) };
+        let session = Self {
+            port,
+            token: token.into(),
+            id,
+            welcome,
+            version,
+            last_id: AtomicU64::new(0),
+        };
         session.notify("notifications/initialized", "{}").await;
         session
     }
@@ -92,13 +106,20 @@ impl Session {
 
     /// The names of the tools that are listed.
     pub async fn tool_names(&self) -> Vec<String> {
-        self.tools().await.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
+        self.tools()
+            .await
+            .iter()
+            .map(|tool| tool["name"].as_str().expect("a name").to_owned())
+            .collect()
     }
 
     /// What a method lists.
     pub async fn list(&self, method: &str, member: &str) -> Vec<Value> {
         let message = self.request(method, "{}").await.message();
-        message["result"][member].as_array().unwrap_or_else(|| panic!("no list in {message}")).clone()
+        message["result"][member]
+            .as_array()
+            .unwrap_or_else(|| panic!("no list in {message}"))
+            .clone()
     }
 
     /// Opens the stream for what belongs to no request.
@@ -121,7 +142,9 @@ impl Stateless {
     /// A POST with the headers that belong to it.
     pub fn post(&self, message: &str, method: &str, name: Option<&str>) -> Request {
         let request = Request::post(ENDPOINT, message).token(&self.token);
-        let request = request.header("mcp-protocol-version", "2026-07-28").header("mcp-method", method);
+        let request = request
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", method);
         match name {
             Some(name) => request.header("mcp-name", name),
             None => request,
@@ -130,12 +153,16 @@ impl Stateless {
 
     /// Sends a request and waits for the whole answer.
     pub async fn request(&self, method: &str, params: &str, name: Option<&str>) -> Answer {
-        self.post(&self.text("1", method, params), method, name).send(self.port).await
+        self.post(&self.text("1", method, params), method, name)
+            .send(self.port)
+            .await
     }
 
     /// Sends a request and gives the answer as it comes.
     pub async fn begin(&self, method: &str, params: &str, name: Option<&str>) -> (Head, Connection) {
-        self.post(&self.text("1", method, params), method, name).open(self.port).await
+        self.post(&self.text("1", method, params), method, name)
+            .open(self.port)
+            .await
     }
 
     /// The response to a call of a tool, with arguments given as text.

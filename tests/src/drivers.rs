@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::process::Command;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::peers::{self, Words};
@@ -80,6 +81,23 @@ impl Client {
         serde_json::from_str(&told).with_context(|| format!("{self:?} told {told:?}"))
     }
 
+    /// Runs all of them at the same time.
+    ///
+    /// # Panics
+    ///
+    /// When one of them fails, with what it said.
+    pub async fn run_all(url: &str, token: &str, operations: &[Operation]) -> Vec<(Self, Told)> {
+        let mut clients = JoinSet::new();
+        for client in Self::ALL {
+            let (url, token, operations) = (url.to_owned(), token.to_owned(), operations.to_vec());
+            clients.spawn(async move {
+                let told = client.run(&url, Some(&token), &operations).await;
+                (client, told.unwrap_or_else(|error| panic!("{error:#}")))
+            });
+        }
+        clients.join_all().await
+    }
+
     fn words(self) -> Words {
         let peers = peers::ready();
         match self {
@@ -137,7 +155,9 @@ impl Operation {
     /// Completes an argument of a prompt or a resource template, given the other arguments.
     pub fn complete(reference: Value, argument: &str, value: &str, others: Value) -> Self {
         let argument = json!({ "name": argument, "value": value });
-        Self(json!({ "op": "complete", "ref": reference, "argument": argument, "context": { "arguments": others } }))
+        Self(
+            json!({ "op": "complete", "ref": reference, "argument": argument, "context": { "arguments": others } }),
+        )
     }
 
     /// Gets a prompt.

@@ -46,7 +46,10 @@ pub struct Gateway {
 
 /// Begins a gateway without servers.
 pub fn gateway() -> Builder {
-    Builder { own: json!({}), ..Builder::default() }
+    Builder {
+        own: json!({}),
+        ..Builder::default()
+    }
 }
 
 impl Builder {
@@ -119,7 +122,11 @@ impl Builder {
     /// Starts it, which must fail, and gives the reason.
     pub async fn refused(mut self) -> mcpr_core::StartError {
         let config = Config::from_files(&[self.write()], &Process).expect("the configuration is valid");
-        Core::builder(config).start().await.err().expect("the start fails")
+        Core::builder(config)
+            .start()
+            .await
+            .err()
+            .expect("the start fails")
     }
 
     fn home(&mut self) -> Arc<tempfile::TempDir> {
@@ -130,9 +137,16 @@ impl Builder {
     /// Writes its configuration file.
     fn write(&mut self) -> PathBuf {
         let file = self.home().path().join("mcpr.json");
-        let servers: Vec<String> =
-            self.servers.iter().map(|(name, entry)| format!("{}:{entry}", json!(name))).collect();
-        let text = format!(r#"{{"mcpServers":{{{}}},"mcpr":{}}}"#, servers.join(","), self.own);
+        let servers: Vec<String> = self
+            .servers
+            .iter()
+            .map(|(name, entry)| format!("{}:{entry}", json!(name)))
+            .collect();
+        let text = format!(
+            r#"{{"mcpServers":{{{}}},"mcpr":{}}}"#,
+            servers.join(","),
+            self.own
+        );
         std::fs::write(&file, text).expect("the configuration can be written");
         file
     }
@@ -163,7 +177,9 @@ impl Gateway {
             },
             ..options
         };
-        let store = mcpr_store::open(home.path().join("mcpr.db")).await.expect("the database opens");
+        let store = mcpr_store::open(home.path().join("mcpr.db"))
+            .await
+            .expect("the database opens");
         let core = Core::builder(config).store(store);
         let core = match builder.dial.clone() {
             Some(dial) => core.dial(dial),
@@ -172,11 +188,20 @@ impl Gateway {
         let bound = Bound::tcp(SocketAddr::from(([127, 0, 0, 1], builder.port))).expect("a free port");
         let port = bound.local_addr().expect("a port").port();
         let listen = vec![format!("http://127.0.0.1:{port}/mcp")];
-        let core = core.facts(Facts { listen, ..Facts::default() });
+        let core = core.facts(Facts {
+            listen,
+            ..Facts::default()
+        });
         let core = core.start().await.expect("the gateway starts");
         let serving = serve(core.clone(), bound, Door::Tokens, options);
         let serving = tokio::spawn(async move { serving.await.expect("the socket can be watched") });
-        let mut gateway = Self { core, port, token: String::new(), home, _serving: AbortOnDropHandle::new(serving) };
+        let mut gateway = Self {
+            core,
+            port,
+            token: String::new(),
+            home,
+            _serving: AbortOnDropHandle::new(serving),
+        };
         let made = gateway.operate("tokens/create", json!({ "name": "test" })).await;
         gateway.token = made["secret"].as_str().expect("a secret").to_owned();
         gateway
@@ -195,7 +220,9 @@ impl Gateway {
     /// Carries out an operation of the admin API.
     pub async fn operate(&self, path: &str, body: Value) -> Value {
         let operator = Operator::new(self.core.clone());
-        let answer = operator.perform(&Principal::local(), path, body.to_string().as_bytes()).await;
+        let answer = operator
+            .perform(&Principal::local(), path, body.to_string().as_bytes())
+            .await;
         serde_json::from_slice(answer.body()).expect("operations answer in JSON")
     }
 
@@ -203,7 +230,11 @@ impl Gateway {
     pub async fn server(&self, name: &str) -> Value {
         let listed = self.operate("servers/list", json!({})).await;
         let servers = listed["servers"].as_array().expect("a list of servers");
-        servers.iter().find(|server| server["name"] == name).expect("the server is configured").clone()
+        servers
+            .iter()
+            .find(|server| server["name"] == name)
+            .expect("the server is configured")
+            .clone()
     }
 
     /// Waits until a server is in this state.
@@ -219,7 +250,10 @@ impl Gateway {
             if fits(&server) {
                 return server;
             }
-            assert!(tokio::time::Instant::now() < end, "server `{name}` stays so: {server}");
+            assert!(
+                tokio::time::Instant::now() < end,
+                "server `{name}` stays so: {server}"
+            );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -240,7 +274,13 @@ impl Gateway {
     /// Waits until every server is ready or known not to be, and the lists say so.
     pub async fn settled(&self) {
         let moving = |state: &Value| matches!(state["state"].as_str(), Some("starting" | "stale"));
-        let still = |states: &Value| !states.as_object().expect("states of servers").values().any(moving);
+        let still = |states: &Value| {
+            !states
+                .as_object()
+                .expect("states of servers")
+                .values()
+                .any(moving)
+        };
         self.await_lists(still).await;
     }
 
@@ -278,12 +318,17 @@ impl Gateway {
 
     /// A stateless client.
     pub fn stateless(&self) -> Stateless {
-        Stateless { port: self.port, token: self.token.clone() }
+        Stateless {
+            port: self.port,
+            token: self.token.clone(),
+        }
     }
 
     /// Another token.
     pub async fn another_token(&self, scopes: &[&str]) -> String {
-        let made = self.operate("tokens/create", json!({ "name": "another", "scopes": scopes })).await;
+        let made = self
+            .operate("tokens/create", json!({ "name": "another", "scopes": scopes }))
+            .await;
         made["secret"].as_str().expect("a secret").to_owned()
     }
 
@@ -296,9 +341,11 @@ impl Gateway {
 
 /// Waits until no process has `mark` in its command line.
 pub async fn await_no_process(mark: &str) {
-    wait_until(Duration::from_secs(10), &format!("no process with `{mark}`"), || {
-        processes(mark).is_empty().then_some(())
-    })
+    wait_until(
+        Duration::from_secs(10),
+        &format!("no process with `{mark}`"),
+        || processes(mark).is_empty().then_some(()),
+    )
     .await;
 }
 

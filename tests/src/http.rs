@@ -182,7 +182,10 @@ impl Answer {
     ///
     /// When there is no such member.
     pub fn raw(&self, path: &[&str]) -> String {
-        let streamed = self.head.header("content-type").is_some_and(|kind| kind.contains("event-stream"));
+        let streamed = self
+            .head
+            .header("content-type")
+            .is_some_and(|kind| kind.contains("event-stream"));
         let last = self.events().pop().filter(|_| streamed).map(|event| event.data);
         crate::raw::member(&last.unwrap_or_else(|| self.text()), path)
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpr_admin::{Execute, Failure, Operation, Stop};
+use mcpr_admin::{Execute, Failure, Operation};
 use mcpr_auth::Principal;
 use mcpr_core::{Facts, Gateway, Operator};
 use mcpr_store::Store;
@@ -70,9 +70,8 @@ impl Host {
     }
 
     /// Takes no more requests; those under way go on.
-    pub(crate) async fn wind_down(&self) {
-        // It cannot fail: the gateway is in this process, and the operator may do everything.
-        let _ = self.ask(Stop {}).await;
+    pub(crate) fn wind_down(&self) {
+        self.gateway.stop();
     }
 
     /// Ends the gateway and its servers; when that takes longer, only what must not be lost.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use http::StatusCode;
 use mcpr_auth::{Principal, Scope};
 use mcpr_bridge::initialize_result;
-use mcpr_protocol::{Era, Id, Method, Object, RawJson, Request, Response, Rope, UnknownLevel, Version, progress_token};
+use mcpr_protocol::{
+    Era, Id, Method, Object, RawJson, Request, Response, Rope, UnknownLevel, Version, progress_token,
+};
 use mcpr_registry::Kind;
 use mcpr_telemetry::Status;
 use tokio::time::Instant;
@@ -152,7 +154,12 @@ impl Gateway {
         match allowed(context, Scope::Read) {
             Ok(()) => {
                 self.note(context, &incoming, Status::Ok, StatusCode::OK, None);
-                Handled::Listen(Listen::new(self, context.principal.clone(), incoming.id, incoming.params.as_ref()))
+                Handled::Listen(Listen::new(
+                    self,
+                    context.principal.clone(),
+                    incoming.id,
+                    incoming.params.as_ref(),
+                ))
             }
             Err(fault) => Handled::Done(self.refuse(context, &incoming, &fault)),
         }

@@ -281,8 +281,14 @@ impl Inner {
     /// A mistake of the gateway ends this request and no other (HTTP-04).
     fn broke(&mut self, panic: &(dyn Any + Send)) -> Step {
         let text = panic.downcast_ref::<String>().map(String::as_str);
-        let reason = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
-        tracing::error!(request_id = self.call.number, reason, "a request failed inside the gateway");
+        let reason = text
+            .or(panic.downcast_ref::<&str>().copied())
+            .unwrap_or("unknown");
+        tracing::error!(
+            request_id = self.call.number,
+            reason,
+            "a request failed inside the gateway"
+        );
         self.fail(&Fault::Internal)
     }
 

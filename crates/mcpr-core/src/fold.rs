@@ -47,6 +47,7 @@ impl Folder {
     /// Publishes a new snapshot whenever a server changes.
     pub(crate) async fn run(mut self, snapshots: watch::Sender<Arc<Snapshot>>, stop: CancellationToken) {
         let mut changes = self.pool.changes();
+        changes.mark_changed(); // Something may have changed since the first snapshot.
         loop {
             tokio::select! {
                 () = stop.cancelled() => return,

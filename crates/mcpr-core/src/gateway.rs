@@ -10,7 +10,8 @@ use std::time::{Duration, SystemTime};
 use http::StatusCode;
 use mcpr_config::{GatewayOptions, ServerEntry};
 use mcpr_protocol::{
-    Era, LogLevel, Message, Method, Notification, Object, RawJson, Request, Response, Rope, code, notification,
+    Era, LogLevel, Message, Method, Notification, Object, RawJson, Request, Response, Rope, code,
+    notification,
 };
 use mcpr_registry::{ServerName, ServerState};
 use mcpr_router::{Lease, Router};
@@ -49,6 +50,8 @@ pub struct Gateway {
     pub(crate) secrets: Secrets,
     pub(crate) snapshot: watch::Receiver<Arc<Snapshot>>,
     pub(crate) stop: CancellationToken,
+    /// Cancelled when nothing is left.
+    pub(crate) ended: CancellationToken,
     pub(crate) tasks: TaskTracker,
     pub(crate) calls: CallLog,
     pub(crate) woken: tokio::sync::OnceCell<()>,
@@ -76,7 +79,8 @@ impl Gateway {
         Builder::new(config)
     }
 
-    /// Whether every server is ready, or known not to be: the answer to `/readyz`.
+    /// Whether it takes requests: the answer to `/readyz`. Its servers need not be ready, because
+    /// no list waits for them (AGG-12).
     pub fn is_ready(&self) -> bool {
         !self.is_stopping()
     }
@@ -101,13 +105,19 @@ impl Gateway {
     /// Stops serving: sessions and streams end, requests under way are cancelled at their servers,
     /// and the servers are stopped. Returns when nothing of them is left.
     pub async fn shutdown(&self) {
-        self.stop.cancel();
+        self.stop();
         self.sessions.end_all();
         self.tasks.close();
         self.pool.shutdown(SERVERS_GRACE).await;
         let _ = tokio::time::timeout(Duration::from_secs(2), self.tasks.wait()).await;
         self.doorkeeper.save_uses(&*self.store).await;
         self.store.close().await;
+        self.ended.cancel();
+    }
+
+    /// Begins to stop: nothing new is taken from now on. [`Gateway::shutdown`] does the rest.
+    pub fn stop(&self) {
+        self.stop.cancel();
     }
 
     /// Resolves when somebody has asked the gateway to stop.

@@ -130,7 +130,7 @@ impl Builder {
         let doorkeeper = Doorkeeper::new(&*store).await?;
         let dial = self
             .dial
-            .unwrap_or_else(|| Arc::new(mcpr_upstream::Dialer::default()));
+            .unwrap_or_else(|| Arc::new(dialer(&self.config)));
         let pool = Arc::new(Pool::new(dial, memory.clone(), pool_options(&self.config)));
         pool.apply(enabled(&self.config.servers));
         let mut folder = Folder {
@@ -177,6 +177,7 @@ impl Builder {
             secrets: self.secrets,
             snapshot,
             stop,
+            ended: CancellationToken::new(),
             tasks,
             calls: self.calls,
             woken: tokio::sync::OnceCell::new(),
@@ -220,6 +221,13 @@ impl Gateway {
 
 fn own_info() -> RawJson {
     RawJson::render(&serde_json::json!({ "name": CLIENT_NAME, "version": env!("CARGO_PKG_VERSION") }))
+}
+
+fn dialer(config: &Config) -> mcpr_upstream::Dialer {
+    mcpr_upstream::Dialer {
+        message_max: config.gateway.limits.server_message,
+        ..mcpr_upstream::Dialer::default()
+    }
 }
 
 fn pool_options(config: &Config) -> PoolOptions {

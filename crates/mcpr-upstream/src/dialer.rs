@@ -80,6 +80,7 @@ impl Dialer {
 
     fn limits(&self) -> Limits {
         Limits {
+            body: self.message_max,
             event: self.message_max,
             ..Limits::default()
         }

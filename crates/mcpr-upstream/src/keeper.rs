@@ -131,7 +131,11 @@ impl Keeper {
     async fn live_once(&mut self, need: Need) -> Ended {
         let stop = self.stop.clone();
         self.publish(|status| {
-            status.phase = Phase::Starting;
+            // A server that is down stays so until an attempt succeeds: its items would come into
+            // the lists and leave them again with each attempt.
+            if !status.phase.is_down() {
+                status.phase = Phase::Starting;
+            }
             status.starts += 1;
         });
         let started = tokio::select! {

@@ -52,7 +52,7 @@ pub enum Phase {
     Starting,
     /// Takes requests.
     Ready,
-    /// Is not to be had; tried again by itself.
+    /// Is not to be had; tried again by itself, and down until that succeeds.
     Down {
         /// Why, for people.
         reason: Arc<str>,
@@ -87,6 +87,13 @@ pub(crate) struct Heard {
     pub(crate) tools: bool,
     pub(crate) prompts: bool,
     pub(crate) resources: bool,
+}
+
+impl Phase {
+    /// Whether the last attempt to get the server failed.
+    pub fn is_down(&self) -> bool {
+        matches!(self, Self::Down { .. } | Self::AuthRequired { .. })
+    }
 }
 
 impl Upstream {

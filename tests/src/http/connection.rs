@@ -66,9 +66,7 @@ impl Connection {
     ///
     /// When the system does not let it.
     pub fn reset(self) {
-        self.stream
-            .set_zero_linger()
-            .expect("a connection can be reset");
+        self.stream.set_zero_linger().expect("a connection can be reset");
     }
 
     /// Reads the head of the next answer.

@@ -43,10 +43,21 @@ impl Served {
         let address = reserved.local_addr().expect("a bound socket has an address");
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).env("PORT", address.port().to_string());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let child = command.spawn().expect("node starts");
-        let served = Self { child, address, path, _reserved: reserved };
-        wait_until(PATIENCE, "a real server to listen", || TcpStream::connect(address).ok()).await;
+        let served = Self {
+            child,
+            address,
+            path,
+            _reserved: reserved,
+        };
+        wait_until(PATIENCE, "a real server to listen", || {
+            TcpStream::connect(address).ok()
+        })
+        .await;
         served
     }
 }

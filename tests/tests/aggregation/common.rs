@@ -61,3 +61,15 @@ pub(crate) fn called(fake: &Fake) -> Vec<String> {
         .map(|call| call.params()["name"].as_str().expect("a name").to_owned())
         .collect()
 }
+
+/// A server whose tools have these `inputSchema` members.
+pub(crate) fn schemas(members: &[(&str, &str)]) -> Script {
+    members.iter().fold(Fake::script(), |script, (name, schema)| {
+        let member = if schema.is_empty() {
+            String::new()
+        } else {
+            format!(r#","inputSchema":{schema}"#)
+        };
+        script.tool_entry(&format!(r#"{{"name":"{name}"{member}}}"#))
+    })
+}

@@ -6,6 +6,7 @@ mod ids;
 mod instructions;
 mod lists;
 mod names;
+mod oddities;
 mod paging;
 mod prefixes;
 mod prompts;

@@ -58,7 +58,12 @@ async fn agg_02_every_name_is_legal_and_unique_and_leads_to_its_tool() {
 #[tokio::test(flavor = "multi_thread")]
 async fn agg_02_names_survive_a_restart_in_whatever_order_servers_come_then() {
     let (dot, line) = (tools(&["x"]), tools(&["x"]));
-    let first = in_front_of([("a.b", &dot), ("a_b", &line)]).await;
+    // Whoever lists first keeps the plain name, so one starts after the other.
+    let in_turn = json!({ "order": "sequential" });
+    let first = builder([("a.b", &dot), ("a_b", &line)])
+        .own("startup", in_turn)
+        .ready()
+        .await;
     assert_eq!(names(&first).await, ["a_b_x", "a_b_x_xpimre"]);
     first.core.shutdown().await;
 

@@ -101,6 +101,7 @@ async fn agg_04_without_a_prefix_a_collision_gets_the_hash() {
     let gateway = gateway()
         .fake_with("a", &first, none())
         .fake_with("a_b", &second, none())
+        .own("startup", json!({ "order": "sequential" }))
         .ready()
         .await;
 

@@ -188,3 +188,35 @@ async fn agg_12_a_reason_tells_no_secret() {
         );
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agg_12_a_server_that_is_down_stays_so_through_every_attempt() {
+    let script = || Fake::script().tool("x");
+    let fake = script().http();
+    let first = in_front_of([("a", &fake)]).await;
+    first.core.shutdown().await;
+    fake.rescript(script().set("hang", json!(true)));
+    fake.restart();
+    let own = json!({ "timeouts": { "start": "200ms" }, "restart": { "backoffMin": "10ms", "backoffMax": "10ms" } });
+    let second = gateway()
+        .fake_with("a", &fake, own)
+        .at_home_of(&first)
+        .ready()
+        .await;
+
+    let client = second.client().await;
+    let mut stream = client.stream().await;
+    second
+        .await_server("a", |server| server["starts"].as_u64() >= Some(4))
+        .await;
+    assert!(client.tool_names().await.is_empty());
+    fake.rescript(script());
+    fake.restart();
+    second.listed_as("a", "ok").await;
+
+    // The one notice is that of the return.
+    stream.event().await.expect("a notice");
+    assert_eq!(client.tool_names().await, ["a_x"]);
+    second.core.shutdown().await;
+    assert_eq!(stream.event().await, None);
+}

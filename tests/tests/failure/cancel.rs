@@ -14,7 +14,9 @@ fn slow() -> Script {
 
 /// Sends a call without waiting for its answer.
 async fn send(client: &Session, id: &str) -> Connection {
-    let message = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"a_t","arguments":{{}}}}}}"#);
+    let message = format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"a_t","arguments":{{}}}}}}"#
+    );
     let mut connection = Connection::open(client.port).await;
     connection.send(&client.post(&message).bytes()).await;
     connection
@@ -28,18 +30,30 @@ async fn id_there(fake: &Fake) -> Value {
 /// The requests that the fake was told to give up.
 async fn cancelled(fake: &Fake) -> Vec<Value> {
     let all: Vec<Received> = fake.await_received("notifications/cancelled", 1).await;
-    all.iter().map(|received| received.params()["requestId"].clone()).collect()
+    all.iter()
+        .map(|received| received.params()["requestId"].clone())
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b35_a_cancel_reaches_the_server_with_the_id_that_it_knows() {
-    for fake in [slow().stdio(), slow().http(), slow().with(r#"{"session": true, "sse": true}"#).http(), slow().sse()] {
+    for fake in [
+        slow().stdio(),
+        slow().http(),
+        slow().with(r#"{"session": true, "sse": true}"#).http(),
+        slow().sse(),
+    ] {
         let gateway = gateway().fake("a", &fake).ready().await;
         let client = gateway.client().await;
         let _call = send(&client, "101").await;
         let id = id_there(&fake).await;
 
-        client.notify("notifications/cancelled", r#"{"requestId":101,"reason":"enough"}"#).await;
+        client
+            .notify(
+                "notifications/cancelled",
+                r#"{"requestId":101,"reason":"enough"}"#,
+            )
+            .await;
 
         assert_eq!(cancelled(&fake).await, [id]);
         assert_eq!(text(&client.call("a_quick", r#"{"n":1}"#).await), r#"{"n":1}"#);
@@ -54,10 +68,15 @@ async fn b35_a_stateless_server_is_told_by_closing_the_stream() {
     let _call = send(&client, "101").await;
     let id = id_there(&fake).await.to_string();
 
-    client.notify("notifications/cancelled", r#"{"requestId":101}"#).await;
+    client
+        .notify("notifications/cancelled", r#"{"requestId":101}"#)
+        .await;
 
     let closed = || fake.received().into_iter().find_map(|received| received.closed);
-    assert_eq!(wait_until(Duration::from_secs(2), "a closed stream", closed).await, id);
+    assert_eq!(
+        wait_until(Duration::from_secs(2), "a closed stream", closed).await,
+        id
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -67,7 +86,9 @@ async fn b35_a_stateless_client_cancels_by_closing_its_stream() {
         let client = gateway.stateless();
         let message = client.text("1", "tools/call", r#""name":"a_t","arguments":{}"#);
         let mut connection = Connection::open(client.port).await;
-        connection.send(&client.post(&message, "tools/call", Some("a_t")).bytes()).await;
+        connection
+            .send(&client.post(&message, "tools/call", Some("a_t")).bytes())
+            .await;
         let id = id_there(&fake).await;
 
         drop(connection);
@@ -103,7 +124,8 @@ async fn b35_a_cancel_of_one_client_does_not_touch_the_call_of_another() {
     let mut other = send(&two, "101").await;
     fake.await_received("tools/call", 2).await;
 
-    one.notify("notifications/cancelled", r#"{"requestId":101}"#).await;
+    one.notify("notifications/cancelled", r#"{"requestId":101}"#)
+        .await;
 
     assert_eq!(cancelled(&fake).await, [id]);
     assert_eq!(text(&other.answer().await.message()), "{}");
@@ -118,7 +140,10 @@ async fn b35_a_session_that_ends_gives_up_its_calls() {
     let _call = send(&client, "101").await;
     let id = id_there(&fake).await;
 
-    client.in_session(mcpr_tests::http::Request::new("DELETE", "/mcp")).send(client.port).await;
+    client
+        .in_session(mcpr_tests::http::Request::new("DELETE", "/mcp"))
+        .send(client.port)
+        .await;
 
     assert_eq!(cancelled(&fake).await, [id]);
 }
@@ -126,16 +151,23 @@ async fn b35_a_session_that_ends_gives_up_its_calls() {
 #[tokio::test(flavor = "multi_thread")]
 async fn b35_a_call_that_still_waits_in_line_is_simply_forgotten() {
     let fake = slow().stdio();
-    let gateway = gateway().fake_with("a", &fake, serde_json::json!({ "maxConcurrency": 1 })).ready().await;
+    let gateway = gateway()
+        .fake_with("a", &fake, serde_json::json!({ "maxConcurrency": 1 }))
+        .ready()
+        .await;
     let client = gateway.client().await;
     let _first = send(&client, "101").await;
     let id = id_there(&fake).await;
     let mut second = send(&client, "102").await;
     client.request("ping", "{}").await;
 
-    client.notify("notifications/cancelled", r#"{"requestId":102}"#).await;
+    client
+        .notify("notifications/cancelled", r#"{"requestId":102}"#)
+        .await;
     assert!(second.answer().await.body.is_empty());
-    client.notify("notifications/cancelled", r#"{"requestId":101}"#).await;
+    client
+        .notify("notifications/cancelled", r#"{"requestId":101}"#)
+        .await;
 
     assert_eq!(cancelled(&fake).await, [id]);
     assert_eq!(text(&client.call("a_quick", "{}").await), "{}");

@@ -11,7 +11,13 @@ fn data(answer: &Value) -> Value {
     assert_eq!(error["code"], -32603, "{answer}");
     assert!(answer.get("result").is_none(), "never an empty success: {answer}");
     let server = error["data"]["server"].as_str().unwrap();
-    assert!(error["message"].as_str().unwrap().contains(&format!("`{server}`")), "{answer}");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains(&format!("`{server}`")),
+        "{answer}"
+    );
     let mut data = error["data"].clone();
     assert!(data["requestId"].take().as_u64() > Some(0), "{answer}");
     data.as_object_mut().unwrap().remove("requestId");
@@ -21,7 +27,10 @@ fn data(answer: &Value) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn agg_08_err_server_down_says_why_and_when_to_try_again() {
     let fake = Fake::script().tool("t").http();
-    let gateway = gateway().fake_with("a", &fake, json!({ "restart": { "backoffMin": "30s" } })).ready().await;
+    let gateway = gateway()
+        .fake_with("a", &fake, json!({ "restart": { "backoffMin": "30s" } }))
+        .ready()
+        .await;
     gateway.core.shutdown().await;
     fake.kill();
     let gateway = gateway_at(&gateway, &fake).await;
@@ -32,15 +41,25 @@ async fn agg_08_err_server_down_says_why_and_when_to_try_again() {
     let mut data = data(&answer);
     let wait = data["retryAfterMs"].take().as_u64().unwrap();
     assert!((1..=42_000).contains(&wait), "{wait}");
-    assert_eq!(data, json!({ "reason": "server_down", "server": "a", "retry": "safe", "retryAfterMs": null }));
+    assert_eq!(
+        data,
+        json!({ "reason": "server_down", "server": "a", "retry": "safe", "retryAfterMs": null })
+    );
     let message = answer["error"]["message"].as_str().unwrap();
-    assert!(message.contains("cannot connect") && message.contains("mcpr-ctl"), "{message}");
+    assert!(
+        message.contains("cannot connect") && message.contains("mcpr-ctl"),
+        "{message}"
+    );
 }
 
 /// A gateway that knows from an earlier run what the server lists, and finds it down.
 async fn gateway_at(before: &mcpr_tests::Gateway, fake: &Fake) -> mcpr_tests::Gateway {
     let own = json!({ "restart": { "backoffMin": "30s" } });
-    let gateway = gateway().fake_with("a", fake, own).at_home_of(before).start().await;
+    let gateway = gateway()
+        .fake_with("a", fake, own)
+        .at_home_of(before)
+        .start()
+        .await;
     gateway.await_state("a", "down").await;
     gateway
 }
@@ -57,39 +76,63 @@ async fn agg_08_err_starting_is_a_matter_of_time() {
 
     let mut data = data(&answer);
     assert!(data["retryAfterMs"].take().as_u64() > Some(0), "{answer}");
-    assert_eq!(data, json!({ "reason": "starting", "server": "a", "retry": "safe", "retryAfterMs": null }));
+    assert_eq!(
+        data,
+        json!({ "reason": "starting", "server": "a", "retry": "safe", "retryAfterMs": null })
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn agg_08_err_outcome_unknown_when_a_server_dies_at_work() {
-    let fake = Fake::script().tool("t").with(r#"{"exit_on": "tools/call", "stderr_text": "out of disk\n"}"#).stdio();
+    let fake = Fake::script()
+        .tool("t")
+        .with(r#"{"exit_on": "tools/call", "stderr_text": "out of disk\n"}"#)
+        .stdio();
     let gateway = gateway().fake("a", &fake).ready().await;
 
     let answer = gateway.client().await.call("a_t", "{}").await;
 
-    assert_eq!(data(&answer), json!({ "reason": "outcome_unknown", "server": "a", "retry": "unsafe" }));
+    assert_eq!(
+        data(&answer),
+        json!({ "reason": "outcome_unknown", "server": "a", "retry": "unsafe" })
+    );
     let message = answer["error"]["message"].as_str().unwrap();
-    assert!(message.contains("exit code 3") && message.contains("out of disk"), "{message}");
+    assert!(
+        message.contains("exit code 3") && message.contains("out of disk"),
+        "{message}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn http_05_err_timeout_and_silence_name_their_setting() {
     for (setting, expected) in [("call", "timeout"), ("silence", "silence")] {
-        let fake = Fake::script().tool("t").with(r#"{"silent": ["tools/call"]}"#).stdio();
+        let fake = Fake::script()
+            .tool("t")
+            .with(r#"{"silent": ["tools/call"]}"#)
+            .stdio();
         let own = json!({ "timeouts": { setting: "100ms" } });
         let gateway = gateway().fake_with("a", &fake, own).ready().await;
 
         let answer = gateway.client().await.call("a_t", "{}").await;
 
-        assert_eq!(data(&answer), json!({ "reason": expected, "server": "a", "retry": "unsafe" }));
+        assert_eq!(
+            data(&answer),
+            json!({ "reason": expected, "server": "a", "retry": "unsafe" })
+        );
         let message = answer["error"]["message"].as_str().unwrap();
-        assert!(message.contains("100ms") && message.contains(&format!("timeouts.{setting}")), "{message}");
+        assert!(
+            message.contains("100ms") && message.contains(&format!("timeouts.{setting}")),
+            "{message}"
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn agg_14_err_busy_when_nobody_more_may_wait() {
-    let fake = Fake::script().tool("t").with(r#"{"silent": ["tools/call"]}"#).stdio();
+    let fake = Fake::script()
+        .tool("t")
+        .with(r#"{"silent": ["tools/call"]}"#)
+        .stdio();
     let own = json!({ "maxConcurrency": 1, "queue": { "max": 0 } });
     let gateway = gateway().fake_with("a", &fake, own).ready().await;
     let client = gateway.client().await;
@@ -97,8 +140,17 @@ async fn agg_14_err_busy_when_nobody_more_may_wait() {
 
     let answer = client.call("a_t", "{}").await;
 
-    assert_eq!(data(&answer), json!({ "reason": "busy", "server": "a", "retry": "safe" }));
-    assert!(answer["error"]["message"].as_str().unwrap().contains("mcpr.queue.max"), "{answer}");
+    assert_eq!(
+        data(&answer),
+        json!({ "reason": "busy", "server": "a", "retry": "safe" })
+    );
+    assert!(
+        answer["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("mcpr.queue.max"),
+        "{answer}"
+    );
 }
 
 /// A call that the fake never answers, once it has arrived there.
@@ -112,15 +164,30 @@ async fn begin(client: &mcpr_tests::client::Session, fake: &Fake) -> (String, mc
 
 #[tokio::test(flavor = "multi_thread")]
 async fn err_the_errors_of_mcpr_are_answers_of_http_200_in_both_eras() {
-    let fake = Fake::script().tool("t").with(r#"{"exit_on": "tools/call"}"#).stdio();
+    let fake = Fake::script()
+        .tool("t")
+        .with(r#"{"exit_on": "tools/call"}"#)
+        .stdio();
     let gateway = gateway().fake_with("a", &fake, impatient()).ready().await;
 
-    let session = gateway.client().await.request("tools/call", r#"{"name":"a_t"}"#).await;
-    gateway.await_server("a", |server| server["state"] == "ok" && server["starts"] == 2).await;
-    let stateless = gateway.stateless().request("tools/call", r#""name":"a_t""#, Some("a_t")).await;
+    let session = gateway
+        .client()
+        .await
+        .request("tools/call", r#"{"name":"a_t"}"#)
+        .await;
+    gateway
+        .await_server("a", |server| server["state"] == "ok" && server["starts"] == 2)
+        .await;
+    let stateless = gateway
+        .stateless()
+        .request("tools/call", r#""name":"a_t""#, Some("a_t"))
+        .await;
 
     assert_eq!([session.status(), stateless.status()], [200, 200]);
-    assert_eq!([reason(&session.message()), reason(&stateless.message())], ["outcome_unknown"; 2]);
+    assert_eq!(
+        [reason(&session.message()), reason(&stateless.message())],
+        ["outcome_unknown"; 2]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

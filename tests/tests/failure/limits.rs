@@ -11,13 +11,20 @@ use crate::{reason, text};
 #[tokio::test(flavor = "multi_thread")]
 async fn agg_14_a_server_gets_no_more_calls_at_once_than_it_may_and_the_rest_wait() {
     let fake = Fake::script().tool("t").delay("tools/call", 0.1).stdio();
-    let gateway = gateway().fake_with("a", &fake, json!({ "maxConcurrency": 2 })).ready().await;
+    let gateway = gateway()
+        .fake_with("a", &fake, json!({ "maxConcurrency": 2 }))
+        .ready()
+        .await;
     let client = gateway.client().await;
 
     let answers = join_all((0..6).map(|_| client.call("a_t", "{}"))).await;
 
     answers.iter().for_each(|answer| assert_eq!(text(answer), "{}"));
-    let at: Vec<f64> = fake.received_of("tools/call").iter().map(|received| received.at).collect();
+    let at: Vec<f64> = fake
+        .received_of("tools/call")
+        .iter()
+        .map(|received| received.at)
+        .collect();
     for three in at.windows(3) {
         assert!(three[2] - three[0] >= 0.09, "three at once: {at:?}");
     }
@@ -25,8 +32,12 @@ async fn agg_14_a_server_gets_no_more_calls_at_once_than_it_may_and_the_rest_wai
 
 #[tokio::test(flavor = "multi_thread")]
 async fn agg_14_who_waits_too_long_is_told_that_the_server_is_busy() {
-    let fake = Fake::script().tool("t").with(r#"{"silent": ["tools/call"]}"#).stdio();
-    let own = json!({ "maxConcurrency": 1, "queue": { "max": 5, "wait": "100ms" }, "timeouts": { "call": "1s" } });
+    let fake = Fake::script()
+        .tool("t")
+        .with(r#"{"silent": ["tools/call"]}"#)
+        .stdio();
+    let own =
+        json!({ "maxConcurrency": 1, "queue": { "max": 5, "wait": "100ms" }, "timeouts": { "call": "1s" } });
     let gateway = gateway().fake_with("a", &fake, own).ready().await;
     let client = gateway.client().await;
     let waits = async {
@@ -37,7 +48,10 @@ async fn agg_14_who_waits_too_long_is_told_that_the_server_is_busy() {
     let (_, waited) = tokio::join!(client.call("a_t", "{}"), waits);
 
     assert_eq!(reason(&waited), "busy");
-    assert!(waited["error"]["message"].as_str().unwrap().contains("100ms"), "{waited}");
+    assert!(
+        waited["error"]["message"].as_str().unwrap().contains("100ms"),
+        "{waited}"
+    );
     assert_eq!(fake.received_of("tools/call").len(), 1);
 }
 
@@ -58,12 +72,19 @@ async fn b64_agg_14_calls_of_one_session_do_not_wait_for_each_other() {
     let (_, _, quickly) = tokio::join!(client.call("a_t", "{}"), client.call("a_t", "{}"), quickly);
 
     assert!(quickly < Duration::from_millis(500), "{quickly:?}");
-    assert!(began.elapsed() < Duration::from_millis(1100), "one after the other: {:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_millis(1100),
+        "one after the other: {:?}",
+        began.elapsed()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b39_twenty_clients_with_one_id_get_their_own_answers() {
-    for fake in [Fake::script().tool("t").delay("tools/call", 0.2).stdio(), Fake::script().tool("t").delay("tools/call", 0.2).http()] {
+    for fake in [
+        Fake::script().tool("t").delay("tools/call", 0.2).stdio(),
+        Fake::script().tool("t").delay("tools/call", 0.2).http(),
+    ] {
         let gateway = gateway().fake("a", &fake).ready().await;
         let clients = join_all((0..20).map(|_| gateway.client())).await;
         let ask = async |n: usize, client: &mcpr_tests::client::Session| {
@@ -75,7 +96,10 @@ async fn b39_twenty_clients_with_one_id_get_their_own_answers() {
         let answers = join_all(clients.iter().enumerate().map(|(n, client)| ask(n, client))).await;
 
         for (n, answer) in answers.iter().enumerate() {
-            assert_eq!((&answer["id"], text(answer)), (&json!(1), &*format!(r#"{{"n":{n}}}"#)));
+            assert_eq!(
+                (&answer["id"], text(answer)),
+                (&json!(1), &*format!(r#"{{"n":{n}}}"#))
+            );
         }
     }
 }
@@ -94,8 +118,15 @@ async fn b104_http_05_the_limit_of_a_call_holds_on_every_transport_and_the_serve
         assert_eq!(reason(&answer), "timeout");
         assert!((Duration::from_millis(200)..Duration::from_secs(1)).contains(&began.elapsed()));
         let cancelled = fake.await_received("notifications/cancelled", 1).await;
-        assert_eq!(cancelled[0].params()["requestId"], fake.received_of("tools/call")[0].message()["id"]);
-        assert_eq!(text(&client.call("a_quick", "{}").await), "{}", "the place is free again");
+        assert_eq!(
+            cancelled[0].params()["requestId"],
+            fake.received_of("tools/call")[0].message()["id"]
+        );
+        assert_eq!(
+            text(&client.call("a_quick", "{}").await),
+            "{}",
+            "the place is free again"
+        );
     }
 }
 
@@ -104,7 +135,11 @@ async fn http_05_the_limit_is_of_the_gateway_unless_a_server_has_its_own() {
     let script = || Fake::script().tool("t").delay("tools/call", 0.4).stdio();
     let (a, b) = (script(), script());
     let builder = gateway().own("timeouts", json!({ "call": "150ms" }));
-    let gateway = builder.fake("a", &a).fake_with("b", &b, json!({ "timeouts": { "call": "10s" } })).ready().await;
+    let gateway = builder
+        .fake("a", &a)
+        .fake_with("b", &b, json!({ "timeouts": { "call": "10s" } }))
+        .ready()
+        .await;
     let client = gateway.client().await;
 
     let (short, long) = tokio::join!(client.call("a_t", "{}"), client.call("b_t", "{}"));
@@ -115,7 +150,10 @@ async fn http_05_the_limit_is_of_the_gateway_unless_a_server_has_its_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn http_05_the_time_in_the_queue_counts_against_the_limit() {
-    let fake = Fake::script().tool("t").with(r#"{"silent": ["tools/call"]}"#).stdio();
+    let fake = Fake::script()
+        .tool("t")
+        .with(r#"{"silent": ["tools/call"]}"#)
+        .stdio();
     let own = json!({ "maxConcurrency": 1, "timeouts": { "call": "300ms" }, "queue": { "wait": "10s" } });
     let gateway = gateway().fake_with("a", &fake, own).ready().await;
     let client = gateway.client().await;
@@ -123,6 +161,12 @@ async fn http_05_the_time_in_the_queue_counts_against_the_limit() {
 
     let answers = join_all((0..3).map(|_| client.call("a_t", "{}"))).await;
 
-    answers.iter().for_each(|answer| assert_eq!(reason(answer), "timeout"));
-    assert!(began.elapsed() < Duration::from_millis(900), "{:?}", began.elapsed());
+    answers
+        .iter()
+        .for_each(|answer| assert_eq!(reason(answer), "timeout"));
+    assert!(
+        began.elapsed() < Duration::from_millis(900),
+        "{:?}",
+        began.elapsed()
+    );
 }

@@ -9,15 +9,27 @@ use crate::{impatient, reason, text};
 
 /// Kills the process of a server.
 fn kill(pid: &serde_json::Value) {
-    let killed = std::process::Command::new("kill").args(["-9", &pid.to_string()]).status();
-    assert!(killed.is_ok_and(|status| status.success()), "{pid} could be killed");
+    let killed = std::process::Command::new("kill")
+        .args(["-9", &pid.to_string()])
+        .status();
+    assert!(
+        killed.is_ok_and(|status| status.success()),
+        "{pid} could be killed"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b20_a_server_that_dies_at_work_fails_its_own_calls_and_returns() {
-    let dying = Fake::script().tool("t").with(r#"{"exit_on": "tools/call"}"#).stdio();
+    let dying = Fake::script()
+        .tool("t")
+        .with(r#"{"exit_on": "tools/call"}"#)
+        .stdio();
     let well = Fake::script().tool("t").delay("tools/call", 0.2).stdio();
-    let gateway = gateway().fake_with("dying", &dying, impatient()).fake("well", &well).ready().await;
+    let gateway = gateway()
+        .fake_with("dying", &dying, impatient())
+        .fake("well", &well)
+        .ready()
+        .await;
     let client = gateway.client().await;
 
     let began = Instant::now();
@@ -26,14 +38,24 @@ async fn b20_a_server_that_dies_at_work_fails_its_own_calls_and_returns() {
     assert!(began.elapsed() < Duration::from_secs(1));
     assert_eq!(reason(&lost), "outcome_unknown");
     assert_eq!(text(&other), r#"{"n":1}"#);
-    gateway.await_server("dying", |server| server["state"] == "ok" && server["starts"] == 2).await;
+    gateway
+        .await_server("dying", |server| server["state"] == "ok" && server["starts"] == 2)
+        .await;
     assert_eq!(client.tool_names().await, ["dying_t", "well_t"]);
-    assert_eq!(dying.received_of("tools/call").len(), 1, "an outcome that is unknown is not tried again");
+    assert_eq!(
+        dying.received_of("tools/call").len(),
+        1,
+        "an outcome that is unknown is not tried again"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b20_all_calls_at_work_in_a_dying_server_end_at_once() {
-    let fake = Fake::script().tool("t").tool("die").with(r#"{"silent": ["tools/call:t"], "exit_on": "tools/call:die"}"#).stdio();
+    let fake = Fake::script()
+        .tool("t")
+        .tool("die")
+        .with(r#"{"silent": ["tools/call:t"], "exit_on": "tools/call:die"}"#)
+        .stdio();
     let gateway = gateway().fake("a", &fake).ready().await;
     let client = gateway.client().await;
     let die = async {
@@ -52,7 +74,12 @@ async fn srv_06_agg_10_tools_leave_with_their_server_and_come_back_with_it() {
     let gateway = gateway().fake_with("a", &fake, impatient()).ready().await;
     let client = gateway.client().await;
     let mut stream = client.stream().await;
-    let mut changed = async || stream.message(|message| message["method"] == "notifications/tools/list_changed").await.unwrap();
+    let mut changed = async || {
+        stream
+            .message(|message| message["method"] == "notifications/tools/list_changed")
+            .await
+            .unwrap()
+    };
 
     fake.kill();
     changed().await;
@@ -73,7 +100,9 @@ async fn srv_06_a_restart_that_succeeds_at_once_is_no_change_for_clients() {
     let mut stream = client.stream().await;
 
     kill(&gateway.server("a").await["pid"]);
-    gateway.await_server("a", |server| server["state"] == "ok" && server["starts"] == 2).await;
+    gateway
+        .await_server("a", |server| server["state"] == "ok" && server["starts"] == 2)
+        .await;
     client.call("a_add", "{}").await;
 
     // The one notice is that of the tool that was added after the restart.
@@ -90,12 +119,20 @@ async fn b21_reconnects_have_no_end() {
     let gateway = gateway().fake_with("a", &fake, impatient()).ready().await;
     let client = gateway.client().await;
     fake.kill();
-    let server = gateway.await_server("a", |server| server["starts"].as_u64() >= Some(10)).await;
-    assert!(server["reason"].as_str().unwrap().contains("cannot connect"), "{server}");
+    let server = gateway
+        .await_server("a", |server| server["starts"].as_u64() >= Some(10))
+        .await;
+    assert!(
+        server["reason"].as_str().unwrap().contains("cannot connect"),
+        "{server}"
+    );
 
     let began = Instant::now();
     assert_eq!(reason(&client.call("a_t", "{}").await), "server_down");
-    assert!(began.elapsed() < Duration::from_secs(1), "a call meanwhile fails fast");
+    assert!(
+        began.elapsed() < Duration::from_secs(1),
+        "a call meanwhile fails fast"
+    );
 
     fake.restart();
     gateway.await_state("a", "ok").await;
@@ -120,14 +157,29 @@ async fn b66_a_server_that_exits_at_once_is_not_respawned_in_a_tight_loop() {
     let entry = json!({ "command": "sh", "args": ["-c", script], "mcpr": { "restart": { "backoffMin": "40ms", "backoffMax": "10s" } } });
     let began = Instant::now();
     let gateway = gateway().server("a", entry).start().await;
-    let count = || std::fs::read_to_string(&births).unwrap_or_default().lines().count();
+    let count = || {
+        std::fs::read_to_string(&births)
+            .unwrap_or_default()
+            .lines()
+            .count()
+    };
 
     // With the defaults, which are 25 times as long, these seven take half a minute and more.
-    wait_until(Duration::from_secs(10), "the seventh birth", || (count() >= 7).then_some(())).await;
+    wait_until(Duration::from_secs(10), "the seventh birth", || {
+        (count() >= 7).then_some(())
+    })
+    .await;
 
-    assert!(began.elapsed() >= Duration::from_millis(30_000 / 25), "seven births in {:?}", began.elapsed());
+    assert!(
+        began.elapsed() >= Duration::from_millis(30_000 / 25),
+        "seven births in {:?}",
+        began.elapsed()
+    );
     let server = gateway.server("a").await;
-    assert!(server["reason"].as_str().unwrap().contains("exit code 1"), "{server}");
+    assert!(
+        server["reason"].as_str().unwrap().contains("exit code 1"),
+        "{server}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -138,14 +190,30 @@ async fn b88_every_life_begins_with_the_handshake_in_its_order() {
     for life in 1..=3_u64 {
         client.call("a_t", "{}").await;
         kill(&gateway.server("a").await["pid"]);
-        gateway.await_server("a", |server| server["state"] == "ok" && server["starts"] == life + 1).await;
+        gateway
+            .await_server("a", |server| {
+                server["state"] == "ok" && server["starts"] == life + 1
+            })
+            .await;
     }
     client.call("a_t", "{}").await;
 
     let received = fake.received();
     for life in received.chunk_by(|one, next| one.pid == next.pid) {
-        let methods: Vec<_> = life.iter().filter_map(|received| received.method.as_deref()).filter(|method| *method != "server/discover").collect();
-        assert_eq!(methods, ["initialize", "notifications/initialized", "tools/list", "tools/call"]);
+        let methods: Vec<_> = life
+            .iter()
+            .filter_map(|received| received.method.as_deref())
+            .filter(|method| *method != "server/discover")
+            .collect();
+        assert_eq!(
+            methods,
+            [
+                "initialize",
+                "notifications/initialized",
+                "tools/list",
+                "tools/call"
+            ]
+        );
     }
     assert_eq!(fake.received_of("initialize").len(), 4);
 }
@@ -159,10 +227,18 @@ async fn b88_over_http_the_session_is_named_from_the_second_message_on() {
     fake.restart();
     client.call("a_t", "{}").await;
 
-    let session = |received: &Received| received.header("mcp-session-id").first().map(|id| (*id).to_owned());
+    let session = |received: &Received| {
+        received
+            .header("mcp-session-id")
+            .first()
+            .map(|id| (*id).to_owned())
+    };
     let all = fake.received();
     for life in all.chunk_by(|one, next| one.pid == next.pid) {
-        let opened = life.iter().position(|received| received.method.as_deref() == Some("initialize")).unwrap();
+        let opened = life
+            .iter()
+            .position(|received| received.method.as_deref() == Some("initialize"))
+            .unwrap();
         assert_eq!(session(&life[opened]), None);
         let later: std::collections::BTreeSet<_> = life[opened + 1..].iter().map(session).collect();
         assert_eq!(later.len(), 1, "one session in a life: {later:?}");
@@ -172,7 +248,10 @@ async fn b88_over_http_the_session_is_named_from_the_second_message_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b100_a_call_costs_one_message() {
-    for fake in [Fake::script().tool("t").stdio(), Fake::script().tool("t").with(r#"{"session": true}"#).http()] {
+    for fake in [
+        Fake::script().tool("t").stdio(),
+        Fake::script().tool("t").with(r#"{"session": true}"#).http(),
+    ] {
         let gateway = gateway().fake("a", &fake).ready().await;
         let client = gateway.client().await;
         for n in 0..100 {
@@ -181,9 +260,19 @@ async fn b100_a_call_costs_one_message() {
         }
 
         let count = |method| fake.received_of(method).len();
-        let methods = ["initialize", "notifications/initialized", "tools/list", "tools/call", "server/discover"];
+        let methods = [
+            "initialize",
+            "notifications/initialized",
+            "tools/list",
+            "tools/call",
+            "server/discover",
+        ];
         assert_eq!(methods.map(count), [1, 1, 1, 100, 1]);
-        let messages = fake.received().iter().filter(|received| received.method.is_some()).count();
+        let messages = fake
+            .received()
+            .iter()
+            .filter(|received| received.method.is_some())
+            .count();
         assert_eq!(messages, 104);
     }
 }
@@ -195,7 +284,11 @@ async fn b72_clients_and_refreshes_share_one_process_and_one_handshake() {
     let gateway = gateway().fake("a", &fake).ready().await;
     for round in 2..=5 {
         let (session, stateless) = (gateway.client().await, gateway.stateless());
-        tokio::join!(session.call("a_t", "{}"), stateless.call("a_t", "{}"), session.tools());
+        tokio::join!(
+            session.call("a_t", "{}"),
+            stateless.call("a_t", "{}"),
+            session.tools()
+        );
         fake.await_received("tools/list", round).await;
     }
 

@@ -7,15 +7,24 @@ use serde_json::json;
 const CHANGED: &str = "notifications/tools/list_changed";
 
 async fn changed(stream: &mut Connection) {
-    assert!(stream.message(|message| message["method"] == CHANGED).await.is_some());
+    assert!(
+        stream
+            .message(|message| message["method"] == CHANGED)
+            .await
+            .is_some()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b18_a_tool_that_a_server_adds_is_announced_and_listed() {
     let fakes = [
         Fake::script().with(r#"{"env_tool": true}"#).stdio(),
-        Fake::script().with(r#"{"env_tool": true, "session": true}"#).http(),
-        Fake::script().with(r#"{"env_tool": true, "era": "stateless"}"#).http(),
+        Fake::script()
+            .with(r#"{"env_tool": true, "session": true}"#)
+            .http(),
+        Fake::script()
+            .with(r#"{"env_tool": true, "era": "stateless"}"#)
+            .http(),
         Fake::script().with(r#"{"env_tool": true}"#).sse(),
     ];
     for fake in fakes {
@@ -27,7 +36,10 @@ async fn b18_a_tool_that_a_server_adds_is_announced_and_listed() {
         changed(&mut stream).await;
 
         assert!(client.tool_names().await.contains(&"a_new1".to_owned()));
-        assert_eq!(client.call("a_new1", r#"{"n":1}"#).await["result"]["content"][0]["text"], r#"{"n":1}"#);
+        assert_eq!(
+            client.call("a_new1", r#"{"n":1}"#).await["result"]["content"][0]["text"],
+            r#"{"n":1}"#
+        );
     }
 }
 
@@ -35,8 +47,13 @@ async fn b18_a_tool_that_a_server_adds_is_announced_and_listed() {
 async fn b18_prompts_and_resources_too() {
     for (method, list) in [("prompts", "prompts/list"), ("resources", "resources/list")] {
         let changed = format!("notifications/{method}/list_changed");
-        let entries = json!({ "prompts": [{ "name": "p" }], "resources": [{ "name": "r", "uri": "memo:///r" }] });
-        let fake = Fake::script().tool("t").with(&entries.to_string()).set("notify", json!([{ "method": changed }])).stdio();
+        let entries =
+            json!({ "prompts": [{ "name": "p" }], "resources": [{ "name": "r", "uri": "memo:///r" }] });
+        let fake = Fake::script()
+            .tool("t")
+            .with(&entries.to_string())
+            .set("notify", json!([{ "method": changed }]))
+            .stdio();
         let gateway = gateway().fake("a", &fake).ready().await;
         let client = gateway.client().await;
         let mut stream = client.stream().await;
@@ -64,7 +81,10 @@ async fn b63_a_storm_of_notices_is_one_reading_and_one_notice() {
     client.call("b_add", "{}").await;
     changed(&mut stream).await;
     assert!(client.tool_names().await.contains(&"b_new1".to_owned()));
-    client.in_session(Request::new("DELETE", "/mcp")).send(client.port).await;
+    client
+        .in_session(Request::new("DELETE", "/mcp"))
+        .send(client.port)
+        .await;
 
     assert_eq!(stream.event().await, None, "a third notice");
     assert!(stormy.received_of("tools/list").len() <= 3);
@@ -72,7 +92,10 @@ async fn b63_a_storm_of_notices_is_one_reading_and_one_notice() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b63_agg_10_the_last_state_wins_whatever_happens_while_the_lists_are_read() {
-    let fake = Fake::script().with(r#"{"env_tool": true}"#).delay("tools/list", 0.15).stdio();
+    let fake = Fake::script()
+        .with(r#"{"env_tool": true}"#)
+        .delay("tools/list", 0.15)
+        .stdio();
     let gateway = gateway().fake("a", &fake).ready().await;
     let client = gateway.client().await;
     let mut stream = client.stream().await;

@@ -17,23 +17,39 @@ async fn b32_media_types_are_read_in_any_case_and_with_parameters() {
         let fake = Fake::script().tool("t").with(script).http();
         let gateway = gateway().fake("a", &fake).ready().await;
 
-        assert_eq!(text(&gateway.client().await.call("a_t", "{}").await), "{}", "{script}");
+        assert_eq!(
+            text(&gateway.client().await.call("a_t", "{}").await),
+            "{}",
+            "{script}"
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b32_json_and_streams_are_both_taken_and_so_is_any_2xx_for_a_notification() {
     for (sse, accepted) in [(false, 200), (true, 204), (true, 202)] {
-        let fake = Fake::script().tool("t").set("sse", json!(sse)).set("accepted", json!(accepted)).http();
+        let fake = Fake::script()
+            .tool("t")
+            .set("sse", json!(sse))
+            .set("accepted", json!(accepted))
+            .http();
         let gateway = gateway().fake("a", &fake).ready().await;
 
-        assert_eq!(text(&gateway.client().await.call("a_t", "{}").await), "{}", "{sse} {accepted}");
+        assert_eq!(
+            text(&gateway.client().await.call("a_t", "{}").await),
+            "{}",
+            "{sse} {accepted}"
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b32_what_is_no_mcp_fails_at_once_with_status_type_and_beginning() {
-    for (status, ctype, state) in [(401, "text/plain", "auth-required"), (200, "text/html", "down"), (500, "text/html", "down")] {
+    for (status, ctype, state) in [
+        (401, "text/plain", "auth-required"),
+        (200, "text/html", "down"),
+        (500, "text/html", "down"),
+    ] {
         let mask = json!({ "status": status, "ctype": ctype, "body": "<h1>Welcome s3cret</h1>" });
         let fake = Fake::script().set("mask", mask).http();
         let entry = json!({ "type": "http", "url": fake.url(), "headers": { "X-Key": "s3cret" } });
@@ -63,7 +79,11 @@ async fn b85_every_spelling_of_an_event_stream_is_understood() {
         let began = Instant::now();
         let gateway = gateway().fake("a", &fake).ready().await;
 
-        assert_eq!(text(&gateway.client().await.call("a_t", "{}").await), "{}", "{script}");
+        assert_eq!(
+            text(&gateway.client().await.call("a_t", "{}").await),
+            "{}",
+            "{script}"
+        );
         assert!(began.elapsed() < Duration::from_secs(1), "{script}");
     }
 }
@@ -71,7 +91,12 @@ async fn b85_every_spelling_of_an_event_stream_is_understood() {
 #[tokio::test(flavor = "multi_thread")]
 async fn b105_an_answer_to_a_health_ping_is_life_even_if_it_is_an_error() {
     let no_ping = json!({ "code": -32601, "message": "Method not found" });
-    let fake = Fake::script().tool("t").tool("cut").error("ping", no_ping).with(r#"{"cut": ["tools/call:cut"]}"#).http();
+    let fake = Fake::script()
+        .tool("t")
+        .tool("cut")
+        .error("ping", no_ping)
+        .with(r#"{"cut": ["tools/call:cut"]}"#)
+        .http();
     let gateway = gateway().fake("a", &fake).ready().await;
     let client = gateway.client().await;
     for round in 1..=3 {
@@ -88,11 +113,25 @@ async fn b105_an_answer_to_a_health_ping_is_life_even_if_it_is_an_error() {
 #[tokio::test(flavor = "multi_thread")]
 async fn b105_pings_of_servers_are_answered() {
     let script = || Fake::script().tool("t").with(r#"{"ping_client": true}"#);
-    let fakes = [("a", script().stdio()), ("b", script().http()), ("c", script().sse())];
-    let gateway = fakes.iter().fold(gateway(), |all, (name, fake)| all.fake_with(name, fake, impatient())).ready().await;
+    let fakes = [
+        ("a", script().stdio()),
+        ("b", script().http()),
+        ("c", script().sse()),
+    ];
+    let gateway = fakes
+        .iter()
+        .fold(gateway(), |all, (name, fake)| {
+            all.fake_with(name, fake, impatient())
+        })
+        .ready()
+        .await;
 
     for (name, fake) in &fakes {
-        let answers = || fake.received().into_iter().filter(|received| received.text.contains("\"p\""));
+        let answers = || {
+            fake.received()
+                .into_iter()
+                .filter(|received| received.text.contains("\"p\""))
+        };
         let answered = || answers().map(|received| received.message()).next();
         let answer = mcpr_tests::wait_until(Duration::from_secs(2), "an answer to the ping", answered).await;
         assert_eq!(answer["result"], json!({}), "{name}");

@@ -11,7 +11,11 @@ async fn b98_endpoints_are_resolved_against_the_url_of_the_stream() {
         let fake = Fake::script().tool("t").set("endpoint", json!(endpoint)).sse();
         let gateway = gateway().fake("a", &fake).ready().await;
 
-        assert_eq!(text(&gateway.client().await.call("a_t", "{}").await), "{}", "{endpoint}");
+        assert_eq!(
+            text(&gateway.client().await.call("a_t", "{}").await),
+            "{}",
+            "{endpoint}"
+        );
         assert_eq!(gateway.server("a").await["via"], "sse");
     }
 }
@@ -25,7 +29,10 @@ async fn b98_an_endpoint_of_another_origin_is_refused() {
 
     let server = gateway.await_state("a", "down").await;
 
-    assert!(server["reason"].as_str().unwrap().contains("another origin"), "{server}");
+    assert!(
+        server["reason"].as_str().unwrap().contains("another origin"),
+        "{server}"
+    );
     assert!(other.received().is_empty());
 }
 

@@ -33,7 +33,11 @@ fn zombies() -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn b06_srv_04_a_stop_leaves_no_process_and_no_zombie() {
     let (plain, deep) = (Fake::script().tool("t").stdio(), Fake::script().tool("t").stdio());
-    let gateway = gateway().fake("a", &plain).server("b", grandchild(&deep, "")).ready().await;
+    let gateway = gateway()
+        .fake("a", &plain)
+        .server("b", grandchild(&deep, ""))
+        .ready()
+        .await;
     assert_eq!(text(&gateway.client().await.call("b_t", "{}").await), "{}");
     assert_eq!(processes(&mark(&deep)).len(), 2, "the shell and the server");
 
@@ -51,7 +55,10 @@ async fn b06_srv_04_a_gateway_that_is_dropped_leaves_nothing() {
     drop(gateway);
 
     await_no_process(&mark(&deep)).await;
-    wait_until(Duration::from_secs(2), "no zombie", || zombies().is_empty().then_some(())).await;
+    wait_until(Duration::from_secs(2), "no zombie", || {
+        zombies().is_empty().then_some(())
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -75,7 +82,9 @@ async fn b06_what_a_dead_server_leaves_behind_is_gone_before_it_is_started_again
 
     let killed = std::process::Command::new("kill").args(["-9", &shell]).status();
     assert!(killed.is_ok_and(|status| status.success()));
-    gateway.await_server("b", |server| server["state"] == "ok" && server["starts"] == 2).await;
+    gateway
+        .await_server("b", |server| server["state"] == "ok" && server["starts"] == 2)
+        .await;
 
     assert_eq!(processes(&mark(&deep)).len(), 2, "the new ones only");
 }
@@ -84,7 +93,8 @@ async fn b06_what_a_dead_server_leaves_behind_is_gone_before_it_is_started_again
 async fn b06_a_start_that_fails_leaves_nothing() {
     let fake = Fake::script().with(r#"{"silent": ["initialize"]}"#).stdio();
     let mut entry = grandchild(&fake, "");
-    entry["mcpr"] = json!({ "timeouts": { "start": "300ms" }, "restart": { "backoffMin": "1h", "backoffMax": "1h" } });
+    entry["mcpr"] =
+        json!({ "timeouts": { "start": "300ms" }, "restart": { "backoffMin": "1h", "backoffMax": "1h" } });
     let gateway = gateway().server("a", entry).start().await;
 
     gateway.await_state("a", "down").await;
@@ -107,13 +117,22 @@ async fn b06_srv_04_a_server_that_hears_nothing_is_killed_within_the_grace() {
 #[tokio::test(flavor = "multi_thread")]
 async fn srv_01_every_server_has_its_own_process_and_its_own_request_ids() {
     let fakes = ["a", "b"].map(|name| (name, Fake::script().with(r#"{"env_tool": true}"#).stdio()));
-    let gateway = fakes.iter().fold(gateway(), |all, (name, fake)| all.fake(name, fake)).ready().await;
+    let gateway = fakes
+        .iter()
+        .fold(gateway(), |all, (name, fake)| all.fake(name, fake))
+        .ready()
+        .await;
     let client = gateway.client().await;
 
     for (name, fake) in &fakes {
         let told = client.call(&format!("{name}_pid"), "{}").await;
         assert_eq!(text(&told), gateway.server(name).await["pid"].to_string());
-        let ids: Vec<_> = fake.received().iter().map(|received| received.message()["id"].clone()).filter(|id| !id.is_null()).collect();
+        let ids: Vec<_> = fake
+            .received()
+            .iter()
+            .map(|received| received.message()["id"].clone())
+            .filter(|id| !id.is_null())
+            .collect();
         assert_eq!(ids, (1..=ids.len()).map(|id| json!(id)).collect::<Vec<_>>());
     }
     assert_ne!(gateway.server("a").await["pid"], gateway.server("b").await["pid"]);

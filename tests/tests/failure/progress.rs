@@ -8,7 +8,8 @@ use crate::{reason, text};
 
 /// Everything that comes for a call with this progress token.
 async fn followed(client: &Session, token: &str) -> Vec<Value> {
-    let params = format!(r#"{{"name":"a_t","arguments":{{"token":{token}}},"_meta":{{"progressToken":{token}}}}}"#);
+    let params =
+        format!(r#"{{"name":"a_t","arguments":{{"token":{token}}},"_meta":{{"progressToken":{token}}}}}"#);
     let (_, mut connection) = client.begin("tools/call", &params).await;
     let mut all = Vec::new();
     while let Some(event) = connection.event().await {
@@ -19,12 +20,19 @@ async fn followed(client: &Session, token: &str) -> Vec<Value> {
 
 /// A server that reports progress five times during half a second.
 fn talkative() -> mcpr_tests::Script {
-    Fake::script().tool("t").with(r#"{"progress": {"count": 5, "interval": 0.1}}"#)
+    Fake::script()
+        .tool("t")
+        .with(r#"{"progress": {"count": 5, "interval": 0.1}}"#)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b17_every_call_gets_its_own_progress_under_its_own_token() {
-    for fake in [talkative().stdio(), talkative().http(), talkative().sse(), talkative().with(r#"{"era": "stateless"}"#).http()] {
+    for fake in [
+        talkative().stdio(),
+        talkative().http(),
+        talkative().sse(),
+        talkative().with(r#"{"era": "stateless"}"#).http(),
+    ] {
         let own = json!({ "timeouts": { "silence": "300ms" } });
         let gateway = gateway().fake_with("a", &fake, own).ready().await;
         let client = gateway.client().await;
@@ -33,20 +41,36 @@ async fn b17_every_call_gets_its_own_progress_under_its_own_token() {
 
         for (token, heard) in [(json!(7), number), (json!("7"), string)] {
             let (answer, notices) = heard.split_last().unwrap();
-            let values: Vec<_> = notices.iter().map(|notice| (&notice["params"]["progressToken"], &notice["params"]["progress"])).collect();
+            let values: Vec<_> = notices
+                .iter()
+                .map(|notice| (&notice["params"]["progressToken"], &notice["params"]["progress"]))
+                .collect();
             let steps = [1, 2, 3, 4, 5].map(|step| json!(step));
-            assert_eq!(values, steps.iter().map(|step| (&token, step)).collect::<Vec<_>>());
+            assert_eq!(
+                values,
+                steps.iter().map(|step| (&token, step)).collect::<Vec<_>>()
+            );
             assert!(text(answer).contains("token"), "{answer}");
         }
-        let tokens = fake.received_of("tools/call").iter().map(|call| call.params()["_meta"]["progressToken"].to_string()).collect::<std::collections::BTreeSet<_>>();
+        let tokens = fake
+            .received_of("tools/call")
+            .iter()
+            .map(|call| call.params()["_meta"]["progressToken"].to_string())
+            .collect::<std::collections::BTreeSet<_>>();
         assert_eq!(tokens.len(), 2, "tokens of mcpr's own: {tokens:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b17_http_05_progress_does_not_move_the_limit_of_a_call() {
-    let fake = Fake::script().tool("t").with(r#"{"progress": {"count": 100, "interval": 0.05}}"#).stdio();
-    let gateway = gateway().fake_with("a", &fake, json!({ "timeouts": { "call": "300ms" } })).ready().await;
+    let fake = Fake::script()
+        .tool("t")
+        .with(r#"{"progress": {"count": 100, "interval": 0.05}}"#)
+        .stdio();
+    let gateway = gateway()
+        .fake_with("a", &fake, json!({ "timeouts": { "call": "300ms" } }))
+        .ready()
+        .await;
 
     let heard = followed(&gateway.client().await, "7").await;
 
@@ -60,8 +84,16 @@ async fn b17_a_call_without_a_token_is_asked_for_no_progress() {
     let fake = talkative().stdio();
     let gateway = gateway().fake("a", &fake).ready().await;
 
-    let answer = gateway.client().await.request("tools/call", r#"{"name":"a_t","arguments":{}}"#).await;
+    let answer = gateway
+        .client()
+        .await
+        .request("tools/call", r#"{"name":"a_t","arguments":{}}"#)
+        .await;
 
     assert_eq!(answer.head.header("content-type"), Some("application/json"));
-    assert!(fake.received_of("tools/call")[0].params()["_meta"].get("progressToken").is_none());
+    assert!(
+        fake.received_of("tools/call")[0].params()["_meta"]
+            .get("progressToken")
+            .is_none()
+    );
 }

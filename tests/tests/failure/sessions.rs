@@ -20,7 +20,10 @@ fn session(received: &Received) -> Option<&str> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b02_srv_07_a_session_that_expires_is_renewed_and_no_call_notices() {
-    let fake = Fake::script().tool("t").with(r#"{"session": true, "ttl": 3}"#).http();
+    let fake = Fake::script()
+        .tool("t")
+        .with(r#"{"session": true, "ttl": 3}"#)
+        .http();
     let gateway = gateway().fake("a", &fake).ready().await;
 
     calls(&gateway, 10).await;
@@ -28,7 +31,11 @@ async fn b02_srv_07_a_session_that_expires_is_renewed_and_no_call_notices() {
     let handshakes = fake.received_of("initialize");
     assert!(handshakes.iter().all(|received| session(received).is_none()));
     // Ten calls and as many lists as there were sessions need this many, and no more.
-    assert!((4..=12).contains(&handshakes.len()), "{} handshakes", handshakes.len());
+    assert!(
+        (4..=12).contains(&handshakes.len()),
+        "{} handshakes",
+        handshakes.len()
+    );
     assert_eq!(gateway.server("a").await["starts"], 1);
 }
 
@@ -39,7 +46,11 @@ async fn b02_a_session_may_also_end_with_400_or_401_and_words() {
         json!({ "status": 401, "body": "Session not found", "ctype": "text/plain" }),
         json!({ "status": 404, "body": "<html>not here</html>", "ctype": "text/html" }),
     ] {
-        let fake = Fake::script().tool("t").with(r#"{"session": true, "ttl": 2}"#).set("gone", gone).http();
+        let fake = Fake::script()
+            .tool("t")
+            .with(r#"{"session": true, "ttl": 2}"#)
+            .set("gone", gone)
+            .http();
         let gateway = gateway().fake("a", &fake).ready().await;
 
         calls(&gateway, 6).await;
@@ -50,7 +61,12 @@ async fn b02_a_session_may_also_end_with_400_or_401_and_words() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b02_a_server_that_restarts_between_calls_loses_none_of_them() {
-    for script in [r#"{"session": true}"#, r#"{"session": false}"#, r#"{"session": true, "get": 405}"#, r#"{"era": "stateless"}"#] {
+    for script in [
+        r#"{"session": true}"#,
+        r#"{"session": false}"#,
+        r#"{"session": true, "get": 405}"#,
+        r#"{"era": "stateless"}"#,
+    ] {
         let fake = Fake::script().tool("t").with(script).http();
         let gateway = gateway().fake_with("a", &fake, impatient()).ready().await;
         for _ in 0..3 {
@@ -64,7 +80,10 @@ async fn b02_a_server_that_restarts_between_calls_loses_none_of_them() {
 #[tokio::test(flavor = "multi_thread")]
 async fn b02_a_call_that_finds_the_server_restarting_waits_for_it() {
     let fake = Fake::script().tool("t").with(r#"{"session": true}"#).http();
-    let gateway = gateway().fake_with("a", &fake, json!({ "restart": { "backoffMin": "300ms" } })).ready().await;
+    let gateway = gateway()
+        .fake_with("a", &fake, json!({ "restart": { "backoffMin": "300ms" } }))
+        .ready()
+        .await;
     fake.kill();
     let restarting = async {
         gateway.await_state("a", "stale").await;
@@ -76,7 +95,11 @@ async fn b02_a_call_that_finds_the_server_restarting_waits_for_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn srv_07_all_calls_that_meet_an_expired_session_share_one_renewal() {
-    let fake = Fake::script().tool("t").with(r#"{"session": true, "get": 405}"#).delay("initialize", 0.2).http();
+    let fake = Fake::script()
+        .tool("t")
+        .with(r#"{"session": true, "get": 405}"#)
+        .delay("initialize", 0.2)
+        .http();
     let gateway = gateway().fake("a", &fake).ready().await;
     let client = gateway.client().await;
     fake.restart();
@@ -102,11 +125,18 @@ async fn srv_07_the_stream_of_a_session_tells_of_its_end_too_and_leads_to_one_re
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b02_a_server_that_loses_every_session_at_once_ends_in_an_error_and_not_in_a_loop() {
-    let fake = Fake::script().tool("t").with(r#"{"session": true, "mask": {"status": 404, "on": "tools/call"}}"#).http();
+    let fake = Fake::script()
+        .tool("t")
+        .with(r#"{"session": true, "mask": {"status": 404, "on": "tools/call"}}"#)
+        .http();
     let gateway = gateway().fake("a", &fake).ready().await;
 
     let answer: Value = gateway.client().await.call("a_t", "{}").await;
 
     assert_eq!(reason(&answer), "server_down");
-    assert!(fake.received_of("tools/call").len() <= 11, "{} tries", fake.received_of("tools/call").len());
+    assert!(
+        fake.received_of("tools/call").len() <= 11,
+        "{} tries",
+        fake.received_of("tools/call").len()
+    );
 }

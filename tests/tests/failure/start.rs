@@ -43,8 +43,15 @@ async fn b01_a_dead_server_is_tried_again_in_the_background() {
 #[tokio::test(flavor = "multi_thread")]
 async fn agg_12_b25_a_list_is_answered_although_a_server_never_answers() {
     let good = ["a", "b", "c", "d"].map(|name| (name, Fake::script().tool("t").stdio()));
-    let slow = Fake::script().tool("t").with(r#"{"silent": ["tools/list"]}"#).stdio();
-    let builder = good.iter().fold(gateway().fake("slow", &slow), |all, (name, fake)| all.fake(name, fake));
+    let slow = Fake::script()
+        .tool("t")
+        .with(r#"{"silent": ["tools/list"]}"#)
+        .stdio();
+    let builder = good
+        .iter()
+        .fold(gateway().fake("slow", &slow), |all, (name, fake)| {
+            all.fake(name, fake)
+        });
     let gateway = builder.start().await;
     slow.await_received("tools/list", 1).await;
     for (name, _) in &good {
@@ -54,20 +61,38 @@ async fn agg_12_b25_a_list_is_answered_although_a_server_never_answers() {
 
     // The slow server has been asked and will never answer: an answer here did not wait for it.
     let listed = client.request("tools/list", "{}").await.message();
-    let names: Vec<_> = listed["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    let names: Vec<_> = listed["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| &tool["name"])
+        .collect();
     assert_eq!(names, ["a_t", "b_t", "c_t", "d_t"]);
-    assert_eq!(listed["result"]["_meta"]["dev.mcpr/servers"]["slow"]["state"], "starting");
+    assert_eq!(
+        listed["result"]["_meta"]["dev.mcpr/servers"]["slow"]["state"],
+        "starting"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn agg_12_the_very_first_list_says_that_servers_are_starting() {
-    let slow = Fake::script().tool("t").with(r#"{"silent": ["initialize"]}"#).stdio();
+    let slow = Fake::script()
+        .tool("t")
+        .with(r#"{"silent": ["initialize"]}"#)
+        .stdio();
     let gateway = gateway().fake("slow", &slow).start().await;
 
-    let listed = gateway.stateless().request("tools/list", "", None).await.message();
+    let listed = gateway
+        .stateless()
+        .request("tools/list", "", None)
+        .await
+        .message();
 
     assert_eq!(listed["result"]["tools"], json!([]));
-    assert_eq!(listed["result"]["_meta"]["dev.mcpr/servers"]["slow"], json!({ "state": "starting" }));
+    assert_eq!(
+        listed["result"]["_meta"]["dev.mcpr/servers"]["slow"],
+        json!({ "state": "starting" })
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,7 +107,10 @@ async fn agg_12_a_stored_listing_is_shown_while_its_server_starts() {
     let listed = client.request("tools/list", "{}").await.message();
 
     assert_eq!(listed["result"]["tools"][0]["name"], "a_t");
-    assert_eq!(listed["result"]["_meta"]["dev.mcpr/servers"]["a"]["state"], "stale");
+    assert_eq!(
+        listed["result"]["_meta"]["dev.mcpr/servers"]["a"]["state"],
+        "stale"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -103,8 +131,14 @@ async fn agg_12_a_list_says_of_each_server_what_is_wrong_with_it() {
     let servers = &listed["result"]["_meta"]["dev.mcpr/servers"];
     let states = ["ok", "shut", "gone", "wrong"].map(|name| servers[name]["state"].clone());
     assert_eq!(states, ["ok", "auth-required", "down", "misconfigured"]);
-    assert!(servers["shut"]["reason"].as_str().unwrap().contains("401"), "{servers}");
-    assert!(servers["wrong"]["reason"].as_str().unwrap().contains("command"), "{servers}");
+    assert!(
+        servers["shut"]["reason"].as_str().unwrap().contains("401"),
+        "{servers}"
+    );
+    assert!(
+        servers["wrong"]["reason"].as_str().unwrap().contains("command"),
+        "{servers}"
+    );
     assert!(servers.get("off").is_none(), "{servers}");
 }
 
@@ -117,7 +151,9 @@ async fn b08_a_slow_start_keeps_nobody_waiting_and_is_announced_when_it_is_done(
     let mut stream = client.stream().await;
     assert!(client.tool_names().await.is_empty());
 
-    let notice = stream.message(|message| message["method"] == "notifications/tools/list_changed").await;
+    let notice = stream
+        .message(|message| message["method"] == "notifications/tools/list_changed")
+        .await;
 
     assert!(notice.is_some());
     assert_eq!(client.tool_names().await, ["slow_t"]);
@@ -125,7 +161,9 @@ async fn b08_a_slow_start_keeps_nobody_waiting_and_is_announced_when_it_is_done(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b08_a_start_beyond_its_limit_fails_with_the_limit_and_the_last_words() {
-    let slow = Fake::script().with(r#"{"silent": ["initialize"], "stderr_text": "fetching 40 packages\n"}"#).stdio();
+    let slow = Fake::script()
+        .with(r#"{"silent": ["initialize"], "stderr_text": "fetching 40 packages\n"}"#)
+        .stdio();
     let own = json!({ "timeouts": { "start": "400ms" } });
     let gateway = gateway().fake_with("slow", &slow, own).start().await;
 
@@ -142,14 +180,22 @@ async fn b08_a_start_beyond_its_limit_fails_with_the_limit_and_the_last_words() 
 async fn b53_one_bad_entry_disables_no_other() {
     let good = Fake::script().tool("t").stdio();
     let bad = [
-        ("type", json!({ "type": "foo", "url": "http://127.0.0.1:9/" }), "foo"),
+        (
+            "type",
+            json!({ "type": "foo", "url": "http://127.0.0.1:9/" }),
+            "foo",
+        ),
         ("empty", json!({}), "command"),
         ("number", json!({ "command": 5 }), "command"),
         ("args", json!({ "command": "x", "args": "-y" }), "args"),
         ("url", json!({ "url": "notaurl" }), "url"),
         ("typo", json!({ "comand": "x" }), "comand"),
     ];
-    let builder = bad.iter().fold(gateway().fake("good", &good), |all, (name, entry, _)| all.server(name, entry.clone()));
+    let builder = bad
+        .iter()
+        .fold(gateway().fake("good", &good), |all, (name, entry, _)| {
+            all.server(name, entry.clone())
+        });
     let gateway = builder.ready().await;
 
     assert_eq!(gateway.client().await.tool_names().await, ["good_t"]);
@@ -165,7 +211,11 @@ async fn srv_03_a_strict_start_fails_with_the_reason_and_leaves_nothing_behind()
     let ok = Fake::script().tool("t").stdio();
     let builder = gateway().own("startup", json!({ "mode": "strict" }));
 
-    let error = builder.fake("ok", &ok).command("bad", &["/no/such/bin"]).refused().await;
+    let error = builder
+        .fake("ok", &ok)
+        .command("bad", &["/no/such/bin"])
+        .refused()
+        .await;
 
     let told = error.to_string();
     assert!(told.contains("`bad`") && told.contains("/no/such/bin"), "{told}");
@@ -176,28 +226,45 @@ async fn srv_03_a_strict_start_fails_with_the_reason_and_leaves_nothing_behind()
 async fn srv_03_a_strict_start_is_over_when_all_servers_are_ready() {
     let slow = Fake::script().tool("t").delay("initialize", 0.2).stdio();
 
-    let gateway = gateway().own("startup", json!({ "mode": "strict" })).fake("slow", &slow).start().await;
+    let gateway = gateway()
+        .own("startup", json!({ "mode": "strict" }))
+        .fake("slow", &slow)
+        .start()
+        .await;
 
     assert_eq!(gateway.server("slow").await["state"], "ok");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn srv_03_a_sequential_start_takes_one_after_the_other_in_their_order() {
-    let fakes = ["d", "b", "c", "a"].map(|name| (name, Fake::script().tool("t").delay("tools/list", 0.1).stdio()));
+    let fakes =
+        ["d", "b", "c", "a"].map(|name| (name, Fake::script().tool("t").delay("tools/list", 0.1).stdio()));
     let builder = gateway().own("startup", json!({ "order": "sequential" }));
-    let gateway = fakes.iter().fold(builder, |all, (name, fake)| all.fake(name, fake)).start().await;
+    let gateway = fakes
+        .iter()
+        .fold(builder, |all, (name, fake)| all.fake(name, fake))
+        .start()
+        .await;
     gateway.await_state("a", "ok").await;
 
     for pair in fakes.windows(2) {
         let listed = pair[0].1.received_of("tools/list")[0].at;
         let begun = pair[1].1.received()[0].at;
-        assert!(listed + 0.1 <= begun, "{} had not ended when {} began", pair[0].0, pair[1].0);
+        assert!(
+            listed + 0.1 <= begun,
+            "{} had not ended when {} began",
+            pair[0].0,
+            pair[1].0
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn srv_03_in_parallel_a_slow_server_holds_up_no_other() {
-    let slow = Fake::script().tool("t").with(r#"{"silent": ["initialize"]}"#).stdio();
+    let slow = Fake::script()
+        .tool("t")
+        .with(r#"{"silent": ["initialize"]}"#)
+        .stdio();
     let quick = Fake::script().tool("t").stdio();
     let gateway = gateway().fake("a", &slow).fake("b", &quick).start().await;
 
@@ -214,10 +281,21 @@ async fn b110_a_gateway_that_is_its_own_server_is_refused() {
     drop(free);
     let itself = json!({ "url": format!("http://localhost:{port}/mcp/") });
 
-    let gateway = gateway().fake("ok", &ok).server("itself", itself).on_port(port).ready().await;
+    let gateway = gateway()
+        .fake("ok", &ok)
+        .server("itself", itself)
+        .on_port(port)
+        .ready()
+        .await;
 
     let server = gateway.server("itself").await;
-    assert_eq!((&server["state"], &server["starts"]), (&json!("misconfigured"), &json!(0)));
-    assert!(server["reason"].as_str().unwrap().contains("this gateway itself"), "{server}");
+    assert_eq!(
+        (&server["state"], &server["starts"]),
+        (&json!("misconfigured"), &json!(0))
+    );
+    assert!(
+        server["reason"].as_str().unwrap().contains("this gateway itself"),
+        "{server}"
+    );
     assert_eq!(gateway.client().await.tool_names().await, ["ok_t"]);
 }

@@ -26,7 +26,15 @@ fn peak_memory() -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b03_lines_that_are_no_messages_are_passed_over() {
-    let noise = json!(["Starting v1.2", "🖥 mode: STDIO", "[1]", "\"x\"", "{}", "", "{\"jsonrpc\":\"1.0\"}"]);
+    let noise = json!([
+        "Starting v1.2",
+        "🖥 mode: STDIO",
+        "[1]",
+        "\"x\"",
+        "{}",
+        "",
+        "{\"jsonrpc\":\"1.0\"}"
+    ]);
     let fake = Fake::script().tool("t").set("noise", noise).stdio();
     let gateway = gateway().fake("a", &fake).ready().await;
 
@@ -73,7 +81,10 @@ async fn b58_an_endless_line_on_stderr_is_not_collected() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b89_an_endless_line_on_stdout_is_thrown_away_and_all_goes_on() {
-    let fake = Fake::script().tool("t").with(r#"{"flood": 40000000, "junk_on": "tools/call"}"#).stdio();
+    let fake = Fake::script()
+        .tool("t")
+        .with(r#"{"flood": 40000000, "junk_on": "tools/call"}"#)
+        .stdio();
     let gateway = gateway().fake("a", &fake).ready().await;
     let before = peak_memory();
 
@@ -81,38 +92,70 @@ async fn b89_an_endless_line_on_stdout_is_thrown_away_and_all_goes_on() {
     assert_eq!(told(&gateway, "a_t").await, "{}");
     assert_eq!(gateway.server("a").await["starts"], 1);
     let grown = peak_memory() - before;
-    assert!(grown < 45_000_000, "{grown} bytes for a line of 40 MB with a limit of 16 MiB");
+    assert!(
+        grown < 45_000_000,
+        "{grown} bytes for a line of 40 MB with a limit of 16 MiB"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b89_an_answer_beyond_the_limit_fails_its_own_call_only() {
-    let huge = format!(r#"{{"content":[{{"type":"text","text":"{}"}}]}}"#, "x".repeat(17 << 20));
-    let fake = Fake::script().tool("t").tool("huge").raw("tools/call:huge", &huge).delay("tools/call:t", 0.5).stdio();
-    let gateway = gateway().fake("a", &fake).ready().await;
-    let client = gateway.client().await;
+    let huge = format!(
+        r#"{{"content":[{{"type":"text","text":"{}"}}]}}"#,
+        "x".repeat(2 << 20)
+    );
+    let script = || {
+        Fake::script()
+            .tool("t")
+            .tool("huge")
+            .raw("tools/call:huge", &huge)
+            .delay("tools/call:t", 0.5)
+    };
+    for fake in [
+        script().stdio(),
+        script().http(),
+        script().with(r#"{"sse": true}"#).http(),
+        script().sse(),
+    ] {
+        let builder = gateway().own("limits", json!({ "serverMessage": "1mb" }));
+        let gateway = builder.fake("a", &fake).ready().await;
+        let client = gateway.client().await;
 
-    let (other, huge) = tokio::join!(client.call("a_t", r#"{"n":1}"#), client.call("a_huge", "{}"));
+        let (other, huge) = tokio::join!(client.call("a_t", r#"{"n":1}"#), client.call("a_huge", "{}"));
 
-    assert_eq!(text(&other), r#"{"n":1}"#);
-    let message = huge["error"]["message"].as_str().unwrap();
-    assert!(message.contains("`a`") && message.contains("longer than a message may be"), "{message}");
-    assert_eq!(gateway.server("a").await["starts"], 1);
+        assert_eq!(text(&other), r#"{"n":1}"#);
+        let message = huge["error"]["message"].as_str().unwrap();
+        assert!(
+            message.contains("`a`") && message.contains("longer than"),
+            "{message}"
+        );
+        assert_eq!(gateway.server("a").await["starts"], 1);
+    }
+}
+
+/// Sends ten megabytes to a tool that gives them back.
+async fn ten_megabytes_both_ways(fake: &Fake) {
+    let builder = gateway().own("limits", json!({ "requestBody": "32mb" }));
+    let gateway = builder.fake("a", fake).ready().await;
+    let arguments = format!(r#"{{"x":"{}"}}"#, "y".repeat(10_000_000));
+
+    let answer = gateway.client().await.call("a_t", &arguments).await;
+
+    assert!(
+        text(&answer) == arguments,
+        "{} bytes came back",
+        text(&answer).len()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn b36_ten_megabytes_go_both_ways() {
-    let fakes = [("a", Fake::script().tool("t").stdio()), ("b", Fake::script().tool("t").http())];
-    let builder = gateway().own("limits", json!({ "requestBody": "32mb" }));
-    let gateway = fakes.iter().fold(builder, |all, (name, fake)| all.fake(name, fake)).ready().await;
-    let client = gateway.client().await;
-    let arguments = format!(r#"{{"x":"{}"}}"#, "y".repeat(10_000_000));
-    for (name, _) in &fakes {
-        let began = Instant::now();
-        let answer = client.call(&format!("{name}_t"), &arguments).await;
+async fn b36_ten_megabytes_go_both_ways_on_a_pipe() {
+    ten_megabytes_both_ways(&Fake::script().tool("t").stdio()).await;
+}
 
-        assert!(text(&answer) == arguments, "{name}: {} bytes came back", text(&answer).len());
-        assert!(began.elapsed() < Duration::from_secs(2), "{name}: {:?}", began.elapsed());
-    }
+#[tokio::test(flavor = "multi_thread")]
+async fn b36_ten_megabytes_go_both_ways_over_http() {
+    ten_megabytes_both_ways(&Fake::script().tool("t").http()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -125,25 +168,37 @@ async fn b09_the_environment_of_an_entry_is_added_and_wins() {
 
     let environment = environment(&gateway, "a").await;
 
-    assert_eq!((&environment["X"], &environment["LANG"]), (&json!("1"), &json!("C")));
+    assert_eq!(
+        (&environment["X"], &environment["LANG"]),
+        (&json!("1"), &json!("C"))
+    );
     assert_eq!(environment["PATH"], std::env::var("PATH").unwrap());
     assert!(environment["HOME"].is_string());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b09_a_command_that_does_not_exist_is_named_with_the_places_looked_at() {
-    let gateway = gateway().command("a", &["no-such-command-anywhere"]).start().await;
+    let gateway = gateway()
+        .command("a", &["no-such-command-anywhere"])
+        .start()
+        .await;
 
     let server = gateway.await_state("a", "down").await;
 
     let reason = server["reason"].as_str().unwrap();
-    assert!(reason.contains("no-such-command-anywhere") && reason.contains("PATH"), "{reason}");
+    assert!(
+        reason.contains("no-such-command-anywhere") && reason.contains("PATH"),
+        "{reason}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b10_references_are_filled_in_everywhere() {
     let home = std::env::var("HOME").unwrap();
-    let (stdio, http) = (Fake::script().with(r#"{"env_tool": true}"#).stdio(), Fake::script().tool("t").http());
+    let (stdio, http) = (
+        Fake::script().with(r#"{"env_tool": true}"#).stdio(),
+        Fake::script().tool("t").http(),
+    );
     let [program, spec] = stdio.command();
     let entry = json!({ "command": "sh", "args": ["-c", format!("exec {program} {spec}"), "${HOME}"], "env": { "K": "k-${HOME}" } });
     let web = json!({ "url": format!("{}?home=${{HOME}}", http.url()), "headers": { "Authorization": "Bearer ${HOME}" } });
@@ -167,7 +222,10 @@ async fn b10_a_variable_that_is_not_set_fails_its_own_server_only() {
 
     assert_eq!(server["state"], "misconfigured");
     let reason = server["reason"].as_str().unwrap();
-    assert!(reason.contains("NO_SUCH_VARIABLE") && reason.contains("headers.Authorization"), "{reason}");
+    assert!(
+        reason.contains("NO_SUCH_VARIABLE") && reason.contains("headers.Authorization"),
+        "{reason}"
+    );
     assert_eq!(told(&gateway, "good_t").await, "{}");
 }
 
@@ -177,17 +235,28 @@ async fn b61_srv_02_a_server_sees_its_own_variables_and_those_of_the_allow_list(
     let (a, b, c) = (fake(), fake(), fake());
     let mut secret = a.entry();
     secret["env"] = json!({ "SECRET_A": "1" });
-    let builder = gateway().server("a", secret).fake("b", &b).fake_with("c", &c, json!({ "env": "inherit" }));
+    let builder = gateway()
+        .server("a", secret)
+        .fake("b", &b)
+        .fake_with("c", &c, json!({ "env": "inherit" }));
     let gateway = builder.ready().await;
 
     assert_eq!(environment(&gateway, "a").await["SECRET_A"], "1");
     let clean = environment(&gateway, "b").await;
     let inherited = environment(&gateway, "c").await;
     // cargo sets it for this process, and it is on no list.
-    assert_eq!((clean.get("CARGO_PKG_NAME"), &inherited["CARGO_PKG_NAME"]), (None, &json!("mcpr-tests")));
+    assert_eq!(
+        (clean.get("CARGO_PKG_NAME"), &inherited["CARGO_PKG_NAME"]),
+        (None, &json!("mcpr-tests"))
+    );
     for environment in [clean, inherited] {
         assert!(environment.get("SECRET_A").is_none());
-        let own: Vec<_> = environment.as_object().unwrap().keys().filter(|name| name.starts_with("MCPR_")).collect();
+        let own: Vec<_> = environment
+            .as_object()
+            .unwrap()
+            .keys()
+            .filter(|name| name.starts_with("MCPR_"))
+            .collect();
         assert_eq!(own, ["MCPR_CHILD", "MCPR_DEPTH"]);
     }
 }
@@ -201,5 +270,14 @@ async fn b61_a_relative_folder_starts_at_the_file_that_names_it() {
 
     let folder = told(&gateway, "a_cwd").await;
 
-    assert_eq!(folder, gateway.home().canonicalize().unwrap().join("sub").display().to_string());
+    assert_eq!(
+        folder,
+        gateway
+            .home()
+            .canonicalize()
+            .unwrap()
+            .join("sub")
+            .display()
+            .to_string()
+    );
 }

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use mcpr_tests::client::Stateless;
 use mcpr_tests::http::Request;
 use mcpr_tests::{Fake, gateway};
 use serde_json::json;
@@ -60,7 +61,7 @@ async fn http_06_progress_makes_it_a_stream_that_ends_with_the_answer() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn http_06_after_two_seconds_the_headers_of_a_stream_go_out() {
-    let fake = Fake::script().tool("x").delay("tools/call", 2.3).stdio();
+    let fake = Fake::script().tool("x").delay("tools/call", 2.7).stdio();
     let gateway = gateway().fake("a", &fake).ready().await;
     let (client, stateless) = (gateway.client().await, gateway.stateless());
     let began = Instant::now();
@@ -69,7 +70,7 @@ async fn http_06_after_two_seconds_the_headers_of_a_stream_go_out() {
         stateless.begin("tools/call", r#""name":"a_x""#, Some("a_x")),
     );
     let waited = began.elapsed();
-    assert!((1900..2250).contains(&waited.as_millis()), "{waited:?}");
+    assert!((1900..2650).contains(&waited.as_millis()), "{waited:?}");
     for head in [head, modern] {
         assert_eq!(
             (head.status, head.header("content-type")),
@@ -127,6 +128,19 @@ async fn http_06_a_client_that_takes_streams_alone_gets_a_stream_and_refusals_as
         .send(gateway.port)
         .await;
     assert_eq!(refusal(&none), (404, -32601, json!(1)));
+    let reader = Stateless {
+        port: gateway.port,
+        token: gateway.another_token(&["read"]).await,
+    };
+    let call = reader.text("1", "tools/call", r#""name":"a_x""#);
+    let forbidden = only(reader.post(&call, "tools/call", Some("a_x")))
+        .send(gateway.port)
+        .await;
+    assert_eq!(
+        refusal(&forbidden),
+        (403, -32603, json!(1)),
+        "a stream would have no status"
+    );
     let opening = only(
         Request::post(
             "/mcp",
@@ -174,4 +188,32 @@ async fn a_listen_needs_a_client_that_takes_streams() {
         refusal(&request.send(gateway.port).await),
         (406, -32600, json!("l"))
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_request_ends_without_an_answer_in_a_form_that_the_client_takes() {
+    let fake = Fake::script()
+        .tool("x")
+        .with(r#"{"silent":["tools/call"]}"#)
+        .stdio();
+    let gateway = gateway().fake("a", &fake).ready().await;
+    let client = gateway.client().await;
+    for (count, accept, status) in [
+        (1, "application/json", 202),
+        (2, "text/event-stream", 200),
+        (3, "*/*", 200),
+    ] {
+        let (request, port) = (client.post(CALL).replace("accept", accept), gateway.port);
+        let call = tokio::spawn(async move { request.send(port).await });
+        fake.await_received("tools/call", count).await;
+        client
+            .notify("notifications/cancelled", r#"{"requestId":1}"#)
+            .await;
+        let answer = call.await.unwrap();
+        assert_eq!(
+            (answer.status(), answer.text()),
+            (status, String::new()),
+            "{accept}"
+        );
+    }
 }

@@ -138,10 +138,10 @@ async fn b35_a_lost_connection_of_a_session_is_no_cancel_and_the_server_finishes
     for (fake, gateway) in pairs::servers(|script| script.tool("x").delay("tools/call", 0.3)).await {
         let client = gateway.client().await;
         let message = r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"a_x"}}"#;
-        for end in [drop as fn(Connection), Connection::reset] {
+        for (count, end) in [(1, drop as fn(Connection)), (2, Connection::reset)] {
             let mut connection = Connection::open(gateway.port).await;
             connection.send(&client.post(message).bytes()).await;
-            gateway.await_server("a", |server| server["inFlight"] == 1).await;
+            fake.await_received("tools/call", count).await;
             end(connection);
             gateway.await_server("a", |server| server["inFlight"] == 0).await;
         }
@@ -276,7 +276,7 @@ async fn http_05_at_the_limit_the_caller_is_told_and_the_server_hears_a_cancel()
     for (fake, _) in servers().await {
         let gateway = gateway()
             .fake("a", &fake)
-            .own("timeouts", json!({ "call": "200ms" }))
+            .own("timeouts", json!({ "call": "500ms" }))
             .ready()
             .await;
         let (client, before) = (gateway.client().await, fake.received_of("tools/call").len());

@@ -120,13 +120,13 @@ async fn without_a_token_there_is_no_progress_and_the_answer_is_json() {
 async fn b17_progress_resets_the_limit_of_silence() {
     let fake = Fake::script()
         .tool("x")
-        .with(r#"{"progress":{"count":6,"interval":0.1}}"#)
+        .with(r#"{"progress":{"count":6,"interval":0.2}}"#)
         .stdio();
     let silent = Fake::script()
         .tool("x")
         .with(r#"{"silent":["tools/call"]}"#)
         .stdio();
-    let limits = json!({ "silence": "300ms", "call": "10s" });
+    let limits = json!({ "silence": "900ms", "call": "10s" });
     let gateway = gateway()
         .fake("a", &fake)
         .fake("b", &silent)

@@ -71,7 +71,7 @@ async fn sec_02_a_token_that_another_process_revokes_in_the_database_is_refused_
 
     let began = std::time::Instant::now();
     assert_eq!(stream.event().await, None, "its stream ends");
-    assert!(began.elapsed().as_secs() < 3, "{:?}", began.elapsed());
+    assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
     assert_eq!(reason(&client.request("ping", "{}").await), "revoked");
 }
 

@@ -186,7 +186,7 @@ async fn b39_many_clients_use_the_same_id_at_once_and_each_gets_its_own_answer()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b39_two_sessions_may_use_the_same_ids_but_one_session_may_not() {
-    let fake = Fake::script().tool("x").delay("tools/call", 0.3).stdio();
+    let fake = Fake::script().tool("x").delay("tools/call", 0.8).stdio();
     let gateway = gateway().fake("a", &fake).ready().await;
     let call = r#"{"jsonrpc":"2.0","id":"same","method":"tools/call","params":{"name":"a_x"}}"#;
     let (one, two) = (gateway.client().await, gateway.client().await);

@@ -162,17 +162,3 @@ async fn errors_of_the_method_itself_are_plain_answers() {
         assert_eq!(refusal(&answer), (200, -32602, json!(1)), "{method} {params}");
     }
 }
-
-#[tokio::test(flavor = "multi_thread")]
-async fn statuses_that_the_era_has_for_a_server_s_errors_are_kept() {
-    let script = Fake::script().tool("x").with(r#"{"era":"stateless"}"#);
-    let missing = json!({ "code": -32021, "message": "needs", "data": { "requiredCapabilities": { "elicitation": {} } } });
-    let fake = script.error("tools/call", missing.clone()).http();
-    let gateway = gateway().fake("a", &fake).ready().await;
-    let answer = gateway
-        .stateless()
-        .request("tools/call", r#""name":"a_x""#, Some("a_x"))
-        .await;
-    assert_eq!(refusal(&answer), (400, -32021, json!(1)));
-    assert_eq!(answer.message()["error"], missing);
-}

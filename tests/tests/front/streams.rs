@@ -61,27 +61,26 @@ async fn b52_events_are_sent_when_they_come_and_never_compressed() {
     let first = began.elapsed();
     assert_eq!(head.header("content-encoding"), None);
     connection.message(|message| message["id"] == 1).await.unwrap();
-    assert!(first < Duration::from_millis(300), "{first:?}");
-    assert!(began.elapsed() >= Duration::from_millis(600));
+    let wait = began.elapsed() - first;
+    assert!(
+        wait >= Duration::from_millis(400),
+        "the first came {wait:?} before the last"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b31_a_get_gets_its_stream_at_once_or_is_told_at_once_that_there_is_none() {
-    let (_fake, gateway) = serving(0.0).await;
+    // With comments 15 s apart, only the head itself can come this soon.
+    let gateway = gateway().ready().await;
     let client = gateway.client().await;
     let get = client.in_session(Request::get("/mcp"));
     let began = Instant::now();
-    let (head, mut stream) = get.open(gateway.port).await;
+    let (head, _stream) = get.open(gateway.port).await;
     assert_eq!(
         (head.status, head.header("content-type")),
         (200, Some("text/event-stream"))
     );
-    assert!(
-        began.elapsed() < Duration::from_millis(200),
-        "{:?}",
-        began.elapsed()
-    );
-    assert!(!stream.event().await.unwrap().comments.is_empty());
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     let (resuming, _) = get.clone().header("last-event-id", "7").open(gateway.port).await;
     assert_eq!(
         resuming.status, 200,

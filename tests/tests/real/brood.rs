@@ -32,7 +32,10 @@ impl Brood {
     pub(crate) async fn stop(&self, gateway: Gateway) {
         assert!(!self.processes().is_empty(), "the servers run");
         gateway.stop().await;
-        wait_until(END, "the end of all servers", || self.processes().is_empty().then_some(())).await;
+        wait_until(END, "the end of all servers", || {
+            self.processes().is_empty().then_some(())
+        })
+        .await;
     }
 
     fn processes(&self) -> Vec<String> {
@@ -42,6 +45,8 @@ impl Brood {
             let variables = fs::read(folder.path().join("environ")).unwrap_or_default();
             String::from_utf8_lossy(&variables).contains(&mark)
         });
-        marked.map(|folder| folder.file_name().display().to_string()).collect()
+        marked
+            .map(|folder| folder.file_name().display().to_string())
+            .collect()
     }
 }

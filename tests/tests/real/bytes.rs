@@ -35,8 +35,12 @@ async fn agg_03_b45_real_definitions_and_results_are_byte_equal() {
 #[tokio::test(flavor = "multi_thread")]
 async fn b45_number_texts_and_key_order_survive() {
     let entry = r#"{"z":1E400,"name":"n","inputSchema":{"type":"object","$id":"x","maximum":123456789012345678901234567890},"a":1.0}"#;
-    let result = r#"{ "content":[],"structuredContent":{"z":123456789012345678901234567890,"a":1E400,"f":1.0} }"#;
-    let fake = Fake::script().tool_entry(entry).raw("tools/call:n", result).stdio();
+    let result =
+        r#"{ "content":[],"structuredContent":{"z":123456789012345678901234567890,"a":1E400,"f":1.0} }"#;
+    let fake = Fake::script()
+        .tool_entry(entry)
+        .raw("tools/call:n", result)
+        .stdio();
     let gateway = gateway().fake("fake", &fake).ready().await;
     let session = Client::Session(gateway.client().await);
 
@@ -48,7 +52,11 @@ async fn b45_number_texts_and_key_order_survive() {
 async fn compare_lists(client: &Client, direct: &mut Direct, server: &str, list: (&str, &str, &str)) {
     let (method, member, key) = list;
     let mark = format!(r#""dev.mcpr/server":"{server}","#);
-    let listed = client.items(method, member).await.into_iter().filter(|item| item.contains(&mark));
+    let listed = client
+        .items(method, member)
+        .await
+        .into_iter()
+        .filter(|item| item.contains(&mark));
     let listed: Vec<_> = listed.map(|item| as_sent(&item, server, key)).collect();
     let sent = direct.items(method, member).await;
     let sent: Vec<_> = sent.into_iter().map(|item| without_tasks(item, client)).collect();
@@ -60,16 +68,26 @@ fn as_sent(item: &str, server: &str, key: &str) -> String {
     let origin = raw::member(item, &["_meta", "dev.mcpr/origin"]);
     let own = format!(r#""dev.mcpr/server":"{server}","dev.mcpr/origin":{origin}"#);
     let alone = format!(r#","_meta":{{{own}}}"#);
-    let added = if item.contains(&alone) { alone } else { format!(",{own}") };
+    let added = if item.contains(&alone) {
+        alone
+    } else {
+        format!(",{own}")
+    };
     let exposed = raw::member(item, &[key]);
     let item = item.replacen(&added, "", 1);
-    item.replacen(&format!(r#""{key}":{exposed}"#), &format!(r#""{key}":{origin}"#), 1)
+    item.replacen(
+        &format!(r#""{key}":{exposed}"#),
+        &format!(r#""{key}":{origin}"#),
+        1,
+    )
 }
 
 /// `execution` speaks of the tasks of 2025-11-25, which the stateless era does not have.
 fn without_tasks(item: String, client: &Client) -> String {
     match (client, raw::try_member(&item, &["execution"])) {
-        (Client::Stateless(_), Some(execution)) => item.replacen(&format!(r#","execution":{execution}"#), "", 1),
+        (Client::Stateless(_), Some(execution)) => {
+            item.replacen(&format!(r#","execution":{execution}"#), "", 1)
+        }
         _ => item,
     }
 }
@@ -88,13 +106,19 @@ async fn compare_calls(client: &Client, direct: &mut Direct, server: &str, tool:
 
 /// Calls that bring the same at any time.
 fn calls(server: &str, servers: &Servers) -> Vec<(&'static str, Value)> {
-    let samples = servers.samples().into_iter().filter(|sample| sample.server == server);
+    let samples = servers
+        .samples()
+        .into_iter()
+        .filter(|sample| sample.server == server);
     let mut calls: Vec<_> = samples.map(|sample| (sample.tool, sample.arguments)).collect();
     calls.extend(match server {
         "everything" => vec![
             ("get-tiny-image", json!({})),
             ("get-structured-content", json!({ "location": "Chicago" })),
-            ("get-annotated-message", json!({ "messageType": "error", "includeImage": true })),
+            (
+                "get-annotated-message",
+                json!({ "messageType": "error", "includeImage": true }),
+            ),
             ("get-sum", json!({ "a": "two" })),
         ],
         "filesystem" => vec![("read_text_file", json!({ "path": "/etc/passwd" }))],

@@ -3,7 +3,6 @@
 use mcpr_tests::Gateway;
 use mcpr_tests::drivers::{Client, Operation, Told, inspect};
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
 
 use crate::world::{Sample, Servers};
 
@@ -17,12 +16,8 @@ const TOOLS: usize = 78;
 async fn http_01_every_sdk_client_uses_every_server() {
     let servers = Servers::new().await;
     let gateway = servers.gateway().ready().await;
-    let mut clients = JoinSet::new();
-    for client in Client::ALL {
-        let (url, token, operations) = (gateway.url(), gateway.token.clone(), operations(&servers.samples()));
-        clients.spawn(async move { (client, client.run(&url, Some(&token), &operations).await.unwrap()) });
-    }
-    for (client, told) in clients.join_all().await {
+    let operations = operations(&servers.samples());
+    for (client, told) in Client::run_all(&gateway.url(), &gateway.token, &operations).await {
         check(client, &told, &servers.samples());
     }
     servers.stop(gateway).await;
@@ -32,14 +27,36 @@ async fn http_01_every_sdk_client_uses_every_server() {
 async fn http_01_the_inspector_uses_every_server() {
     let servers = Servers::new().await;
     let gateway = servers.gateway().ready().await;
+    let versions = inspected(&gateway, &["--method", "initialize"])
+        .await
+        .map(|told| told["protocolVersion"].clone());
+    assert_eq!(versions, ["2025-11-25", "2026-07-28"]);
     for sample in servers.samples() {
         let arguments = sample.arguments.to_string();
-        let call = ["--method", "tools/call", "--tool-name", sample.exposed, "--tool-args-json", &arguments];
+        let call = [
+            "--method",
+            "tools/call",
+            "--tool-name",
+            sample.exposed,
+            "--tool-args-json",
+            &arguments,
+        ];
         let told = inspected(&gateway, &call).await;
         told.iter().for_each(|told| sample.check(told, "the Inspector"));
     }
     for told in inspected(&gateway, &["--method", "tools/list"]).await {
         assert_eq!(told["tools"].as_array().map(Vec::len), Some(TOOLS));
+    }
+    let prompt = [
+        "--method",
+        "prompts/get",
+        "--prompt-name",
+        "everything_args_prompt",
+        "--prompt-args",
+        "city=Bern",
+    ];
+    for told in inspected(&gateway, &prompt).await {
+        assert_eq!(told["messages"][0]["content"]["text"], "What's weather in Bern?");
     }
     for told in inspected(&gateway, &["--method", "resources/read", "--uri", FEATURES]).await {
         assert_eq!(told["contents"][0]["uri"], FEATURES);
@@ -50,8 +67,11 @@ async fn http_01_the_inspector_uses_every_server() {
 /// What the Inspector gets in each era.
 async fn inspected(gateway: &Gateway, arguments: &[&str]) -> [Value; 2] {
     let (url, token) = (gateway.url(), Some(&*gateway.token));
-    let eras = tokio::join!(inspect(&url, token, "legacy", arguments), inspect(&url, token, "modern", arguments));
-    [eras.0.unwrap(), eras.1.unwrap()]
+    let eras = tokio::join!(
+        inspect(&url, token, "legacy", arguments),
+        inspect(&url, token, "modern", arguments)
+    );
+    [eras.0, eras.1].map(|told| told.unwrap_or_else(|error| panic!("{error:#}")))
 }
 
 fn operations(samples: &[Sample]) -> Vec<Operation> {
@@ -63,7 +83,9 @@ fn operations(samples: &[Sample]) -> Vec<Operation> {
         Operation::get_prompt("everything_args_prompt", json!({ "city": "Bern" })),
         Operation::read_resource(FEATURES),
     ];
-    let calls = samples.iter().map(|sample| Operation::call_tool(sample.exposed, sample.arguments.clone()));
+    let calls = samples
+        .iter()
+        .map(|sample| Operation::call_tool(sample.exposed, sample.arguments.clone()));
     fixed.into_iter().chain(calls).collect()
 }
 
@@ -73,9 +95,18 @@ fn check(client: Client, told: &Told, samples: &[Sample]) {
     assert_eq!(told.version.as_deref(), Some(version), "{client:?}");
     assert_eq!(told.server["name"], "mcpr", "{client:?}");
     let count = |index: usize, list: &str| told.ok(index)[list].as_array().map_or(0, Vec::len);
-    let counts = [count(0, "tools"), count(1, "prompts"), count(2, "resources"), count(3, "resourceTemplates")];
+    let counts = [
+        count(0, "tools"),
+        count(1, "prompts"),
+        count(2, "resources"),
+        count(3, "resourceTemplates"),
+    ];
     assert_eq!(counts, [TOOLS, 13, 22, 6], "{client:?}");
-    assert_eq!(told.ok(4)["messages"][0]["content"]["text"], "What's weather in Bern?", "{client:?}");
+    assert_eq!(
+        told.ok(4)["messages"][0]["content"]["text"],
+        "What's weather in Bern?",
+        "{client:?}"
+    );
     assert_eq!(told.ok(5)["contents"][0]["uri"], FEATURES, "{client:?}");
     for (index, sample) in samples.iter().enumerate() {
         sample.check(told.ok(6 + index), &format!("{client:?}"));

@@ -17,7 +17,11 @@ pub(crate) struct Direct {
 
 impl Direct {
     pub(crate) async fn open(words: &Words) -> Self {
-        let mut direct = Self { pipe: Pipe::start(words), stateless: true, last_id: 0 };
+        let mut direct = Self {
+            pipe: Pipe::start(words),
+            stateless: true,
+            last_id: 0,
+        };
         let answer = direct.ask("server/discover", "").await;
         direct.stateless = raw::try_member(&answer, &["result"]).is_some();
         if !direct.stateless {
@@ -31,8 +35,16 @@ impl Direct {
         self.last_id += 1;
         let id = self.last_id;
         let comma = if params.is_empty() { "" } else { "," };
-        let params = if self.stateless { format!("{params}{comma}{ENVELOPE}") } else { params.to_owned() };
-        self.pipe.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{params}}}}}"#)).await;
+        let params = if self.stateless {
+            format!("{params}{comma}{ENVELOPE}")
+        } else {
+            params.to_owned()
+        };
+        self.pipe
+            .send(&format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{params}}}}}"#
+            ))
+            .await;
         loop {
             let line = self.pipe.line().await.expect("the server answers");
             let message: Value = serde_json::from_slice(&line).unwrap_or_default();

@@ -1,14 +1,13 @@
 //! All that server-everything can do, through every client, over each transport it has.
 
+use ::rmcp::model::ProtocolVersion;
 use mcpr_tests::drivers::{Client, Operation, Told};
 use mcpr_tests::peers::{self, Served};
 use mcpr_tests::{Gateway, gateway};
-use ::rmcp::model::ProtocolVersion;
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
 
 use crate::brood::Brood;
-use crate::rmcp::Sdk;
+use crate::rmcp::{List, Sdk};
 
 /// The same server over stdio, streamable HTTP and old SSE.
 const SERVERS: [&str; 3] = ["stdio", "http", "sse"];
@@ -28,7 +27,11 @@ impl World {
             .server("stdio", brood.entry(&peers::ready().everything()))
             .server("http", json!({ "type": "http", "url": http.url() }))
             .server("sse", json!({ "type": "sse", "url": sse.url() }));
-        Self { gateway: three.ready().await, brood, _served: [http, sse] }
+        Self {
+            gateway: three.ready().await,
+            brood,
+            _served: [http, sse],
+        }
     }
 
     async fn stop(self) {
@@ -37,12 +40,7 @@ impl World {
 
     /// What every client gets for these operations.
     async fn run(&self, operations: &[Operation]) -> Vec<(Client, Told)> {
-        let mut clients = JoinSet::new();
-        for client in Client::ALL {
-            let (url, token, operations) = (self.gateway.url(), self.gateway.token.clone(), operations.to_vec());
-            clients.spawn(async move { (client, client.run(&url, Some(&token), &operations).await.unwrap()) });
-        }
-        clients.join_all().await
+        Client::run_all(&self.gateway.url(), &self.gateway.token, operations).await
     }
 }
 
@@ -72,13 +70,41 @@ fn wanted(server: &str) -> Vec<Wanted> {
     let third = json!({ "resourceType": "Text", "resourceId": "3" });
     let second = json!({ "resourceType": "Blob", "resourceId": 2 });
     vec![
-        (Operation::read_resource(&uri("text/7")), "/contents/0/uri", json!(uri("text/7"))),
-        (Operation::read_resource(&uri("blob/7")), "/contents/0/uri", json!(uri("blob/7"))),
-        (Operation::complete(prompt("completable_prompt"), "name", "A", team), "/completion/values", json!(["Alice"])),
-        (Operation::complete(template, "resourceId", "42", json!({})), "/completion/values", json!(["42"])),
-        (Operation::get_prompt(&tool("resource_prompt"), third), "/messages/1/content/resource/uri", json!(uri("text/3"))),
-        (Operation::call_tool(&tool("get_resource_links"), json!({ "count": 2 })), "/content/2/uri", json!(uri("text/2"))),
-        (Operation::call_tool(&tool("get_resource_reference"), second), "/content/1/resource/uri", json!(uri("blob/2"))),
+        (
+            Operation::read_resource(&uri("text/7")),
+            "/contents/0/uri",
+            json!(uri("text/7")),
+        ),
+        (
+            Operation::read_resource(&uri("blob/7")),
+            "/contents/0/uri",
+            json!(uri("blob/7")),
+        ),
+        (
+            Operation::complete(prompt("completable_prompt"), "name", "A", team),
+            "/completion/values",
+            json!(["Alice"]),
+        ),
+        (
+            Operation::complete(template, "resourceId", "42", json!({})),
+            "/completion/values",
+            json!(["42"]),
+        ),
+        (
+            Operation::get_prompt(&tool("resource_prompt"), third),
+            "/messages/1/content/resource/uri",
+            json!(uri("text/3")),
+        ),
+        (
+            Operation::call_tool(&tool("get_resource_links"), json!({ "count": 2 })),
+            "/content/2/uri",
+            json!(uri("text/2")),
+        ),
+        (
+            Operation::call_tool(&tool("get_resource_reference"), second),
+            "/content/1/resource/uri",
+            json!(uri("blob/2")),
+        ),
     ]
 }
 
@@ -88,8 +114,12 @@ async fn b17_progress_and_cancel_between_real_peers() {
     let tool = |server: &str| format!("{server}_trigger_long_running_operation");
     let short = json!({ "duration": 0.3, "steps": 3 });
     let long = json!({ "duration": 300, "steps": 1000 });
-    let runs = SERVERS.iter().map(|server| Operation::call_with_progress(&tool(server), short.clone()));
-    let cancels = SERVERS.iter().map(|server| Operation::call_and_cancel(&tool(server), long.clone()));
+    let runs = SERVERS
+        .iter()
+        .map(|server| Operation::call_with_progress(&tool(server), short.clone()));
+    let cancels = SERVERS
+        .iter()
+        .map(|server| Operation::call_and_cancel(&tool(server), long.clone()));
     // A client that leaves at once may leave before its cancel is on the wire.
     let operations: Vec<_> = runs.chain(cancels).chain([Operation::list_tools()]).collect();
 
@@ -97,36 +127,54 @@ async fn b17_progress_and_cancel_between_real_peers() {
         for index in 0..SERVERS.len() {
             let notices = told.ok(index)["progress"].as_array().cloned().unwrap_or_default();
             let steps: Vec<_> = notices.iter().map(|notice| notice["progress"].as_f64()).collect();
-            assert_eq!(steps, [Some(1.0), Some(2.0), Some(3.0)], "{client:?}: {}", told.ok(index));
-            let text = told.ok(index)["result"]["content"][0]["text"].as_str().unwrap_or_default();
-            assert!(text.starts_with("Long running operation completed"), "{client:?}: {text}");
+            assert_eq!(
+                steps,
+                [Some(1.0), Some(2.0), Some(3.0)],
+                "{client:?}: {}",
+                told.ok(index)
+            );
+            let text = told.ok(index)["result"]["content"][0]["text"]
+                .as_str()
+                .unwrap_or_default();
+            assert!(
+                text.starts_with("Long running operation completed"),
+                "{client:?}: {text}"
+            );
             assert!(!told.failure(SERVERS.len() + index).is_empty(), "{client:?}");
         }
     }
     for server in SERVERS {
-        world.gateway.await_server(server, |told| told["inFlight"] == 0).await;
+        world
+            .gateway
+            .await_server(server, |told| told["inFlight"] == 0)
+            .await;
     }
     world.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn agg_10_a_new_resource_of_a_real_server_is_announced() {
-    let t = std::time::Instant::now();
     let world = World::start().await;
     for version in [ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28] {
         let sdk = Sdk::connect(&world.gateway, &version).await;
         for server in SERVERS {
-            let (name, mut notices) = (format!("{version}.gz"), sdk.notices().await);
-            let arguments = json!({ "name": name, "data": "data:text/plain,Bern", "outputType": "resourceLink" });
-            eprintln!("{:?} call", t.elapsed());
-            let told = sdk.call(&format!("{server}_gzip_file_as_resource"), &arguments).await;
-            eprintln!("{:?} called", t.elapsed());
-            let uri = told["content"][0]["uri"].as_str().expect("a link to the resource").to_owned();
+            let (name, mut notices) = (format!("{version}.gz"), sdk.notices(List::Resources).await);
+            let arguments =
+                json!({ "name": name, "data": "data:text/plain,Bern", "outputType": "resourceLink" });
+            let told = sdk
+                .call(&format!("{server}_gzip_file_as_resource"), &arguments)
+                .await;
+            let uri = told["content"][0]["uri"]
+                .as_str()
+                .expect("a link to the resource")
+                .to_owned();
             assert_eq!(uri, format!("resource://{server}/demo://resource/session/{name}"));
             notices.next().await;
-            eprintln!("{:?} {version} {server} {uri} {:?}", t.elapsed(), sdk.resources().await.contains(&uri));
             assert!(sdk.resources().await.contains(&uri));
-            assert_eq!(sdk.read(&uri).await["contents"][0]["mimeType"], "application/gzip");
+            assert_eq!(
+                sdk.read(&uri).await["contents"][0]["mimeType"],
+                "application/gzip"
+            );
         }
     }
     world.stop().await;

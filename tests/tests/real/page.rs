@@ -22,7 +22,10 @@ impl Page {
                 answer(stream).await;
             }
         });
-        Self { port, _serving: AbortOnDropHandle::new(serving) }
+        Self {
+            port,
+            _serving: AbortOnDropHandle::new(serving),
+        }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -40,7 +43,9 @@ async fn answer(stream: TcpStream) {
             return;
         }
     }
-    let page = format!("<html><head><title>Page</title></head><body><article><p>{WORDS}.</p></article></body></html>");
+    let page = format!(
+        "<html><head><title>Page</title></head><body><article><p>{WORDS}.</p></article></body></html>"
+    );
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close";
     let text = format!("{head}\r\nContent-Length: {}\r\n\r\n{page}", page.len());
     // Whoever went away does not want it.

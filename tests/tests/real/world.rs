@@ -38,8 +38,16 @@ impl Sample {
     /// Whether this is the result that it must have, whoever got it.
     pub(crate) fn check(&self, result: &Value, client: &str) {
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
-        assert!(text.contains(&self.says), "{client} calls {}: {result}", self.exposed);
-        assert_ne!(result["isError"], true, "{client} calls {}: {result}", self.exposed);
+        assert!(
+            text.contains(&self.says),
+            "{client} calls {}: {result}",
+            self.exposed
+        );
+        assert_ne!(
+            result["isError"], true,
+            "{client} calls {}: {result}",
+            self.exposed
+        );
     }
 }
 
@@ -47,11 +55,19 @@ impl Servers {
     pub(crate) async fn new() -> Self {
         let folder = TempDir::new().expect("a temporary folder");
         fs::write(folder.path().join("note.txt"), "A note.\n").expect("a file for the filesystem server");
-        let entity = json!({ "type": "entity", "name": "Bern", "entityType": "city", "observations": ["a bear"] });
-        fs::write(folder.path().join("memory.jsonl"), entity.to_string()).expect("a file for the memory server");
+        let entity =
+            json!({ "type": "entity", "name": "Bern", "entityType": "city", "observations": ["a bear"] });
+        fs::write(folder.path().join("memory.jsonl"), entity.to_string())
+            .expect("a file for the memory server");
         repository(&folder.path().join("repository"));
         let (page, http, sse) = tokio::join!(Page::start(), Served::everything(), Served::everything_sse());
-        Self { folder, page, http, sse, brood: Brood::new() }
+        Self {
+            folder,
+            page,
+            http,
+            sse,
+            brood: Brood::new(),
+        }
     }
 
     /// The commands of the seven.
@@ -71,30 +87,82 @@ impl Servers {
     /// A gateway in the making with all nine.
     pub(crate) fn gateway(&self) -> Builder {
         let seven = self.commands().into_iter();
-        let seven = seven.fold(gateway(), |gateway, (name, words)| gateway.server(name, self.brood.entry(&words)));
+        let seven = seven.fold(gateway(), |gateway, (name, words)| {
+            gateway.server(name, self.brood.entry(&words))
+        });
         seven
-            .server("everything-http", json!({ "type": "http", "url": self.http.url() }))
+            .server(
+                "everything-http",
+                json!({ "type": "http", "url": self.http.url() }),
+            )
             .server("everything-sse", json!({ "type": "sse", "url": self.sse.url() }))
     }
 
     /// One call for each.
     pub(crate) fn samples(&self) -> [Sample; 9] {
         let path = |name: &str| self.folder.path().join(name).display().to_string();
-        let thought = json!({ "thought": "So.", "nextThoughtNeeded": false, "thoughtNumber": 1, "totalThoughts": 1 });
+        let thought =
+            json!({ "thought": "So.", "nextThoughtNeeded": false, "thoughtNumber": 1, "totalThoughts": 1 });
         let noon = json!({ "source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo" });
-        let sample = |server, tool, exposed, arguments, says: &str| {
-            Sample { server, tool, exposed, arguments, says: says.to_owned() }
+        let sample = |server, tool, exposed, arguments, says: &str| Sample {
+            server,
+            tool,
+            exposed,
+            arguments,
+            says: says.to_owned(),
         };
         [
-            sample("everything", "echo", "everything_echo", json!({ "message": "Grüezi" }), "Echo: Grüezi"),
-            sample("everything-http", "get-sum", "everything_http_get_sum", json!({ "a": 2, "b": 40 }), "is 42"),
-            sample("everything-sse", "echo", "everything_sse_echo", json!({ "message": "hi" }), "Echo: hi"),
-            sample("filesystem", "read_text_file", "filesystem_read_text_file", json!({ "path": path("note.txt") }), "A note."),
+            sample(
+                "everything",
+                "echo",
+                "everything_echo",
+                json!({ "message": "Grüezi" }),
+                "Echo: Grüezi",
+            ),
+            sample(
+                "everything-http",
+                "get-sum",
+                "everything_http_get_sum",
+                json!({ "a": 2, "b": 40 }),
+                "is 42",
+            ),
+            sample(
+                "everything-sse",
+                "echo",
+                "everything_sse_echo",
+                json!({ "message": "hi" }),
+                "Echo: hi",
+            ),
+            sample(
+                "filesystem",
+                "read_text_file",
+                "filesystem_read_text_file",
+                json!({ "path": path("note.txt") }),
+                "A note.",
+            ),
             sample("memory", "read_graph", "memory_read_graph", json!({}), "a bear"),
-            sample("sequential-thinking", "sequentialthinking", "sequential_thinking_sequentialthinking", thought, "thoughtNumber"),
+            sample(
+                "sequential-thinking",
+                "sequentialthinking",
+                "sequential_thinking_sequentialthinking",
+                thought,
+                "thoughtNumber",
+            ),
             sample("time", "convert_time", "time_convert_time", noon, "Asia/Tokyo"),
-            sample("git", "git_log", "git_git_log", json!({ "repo_path": path("repository") }), "First words"),
-            sample("fetch", "fetch", "fetch_fetch", json!({ "url": self.page.url() }), page::WORDS),
+            sample(
+                "git",
+                "git_log",
+                "git_git_log",
+                json!({ "repo_path": path("repository") }),
+                "First words",
+            ),
+            sample(
+                "fetch",
+                "fetch",
+                "fetch_fetch",
+                json!({ "url": self.page.url() }),
+                page::WORDS,
+            ),
         ]
     }
 
@@ -108,12 +176,20 @@ impl Servers {
 fn repository(folder: &Path) {
     let git = |words: &[&str]| {
         let mut git = Command::new("git");
-        git.arg("-C").arg(folder).args(words).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        git.arg("-C")
+            .arg(folder)
+            .args(words)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null");
         for person in ["AUTHOR", "COMMITTER"] {
-            git.env(format!("GIT_{person}_NAME"), "Ada").env(format!("GIT_{person}_EMAIL"), "ada@example.com");
+            git.env(format!("GIT_{person}_NAME"), "Ada")
+                .env(format!("GIT_{person}_EMAIL"), "ada@example.com");
             git.env(format!("GIT_{person}_DATE"), "2026-01-01T00:00:00Z");
         }
-        assert!(git.status().expect("git is on PATH: install git for the test of mcp-server-git").success());
+        assert!(
+            git.status()
+                .expect("git is on PATH: install git for the test of mcp-server-git")
+                .success()
+        );
     };
     fs::create_dir(folder).expect("a folder for the repository");
     git(&["init", "--quiet"]);

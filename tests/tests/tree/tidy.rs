@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 const LINES: usize = 700;
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the package lies in the workspace")
+        .to_owned()
 }
 
 fn sources() -> Vec<PathBuf> {
@@ -34,7 +37,11 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
 fn every_file_says_what_it_is() {
     for path in sources() {
         let text = fs::read_to_string(&path).expect("a source file");
-        assert!(text.trim_start().starts_with("//!"), "{} begins without `//!`", path.display());
+        assert!(
+            text.trim_start().starts_with("//!"),
+            "{} begins without `//!`",
+            path.display()
+        );
     }
 }
 
@@ -48,6 +55,9 @@ fn no_file_is_too_long_to_be_read_in_a_sitting() {
 
 #[test]
 fn mod_rs_is_not_used() {
-    let found: Vec<_> = sources().into_iter().filter(|path| path.ends_with("mod.rs")).collect();
+    let found: Vec<_> = sources()
+        .into_iter()
+        .filter(|path| path.ends_with("mod.rs"))
+        .collect();
     assert!(found.is_empty(), "{found:?}");
 }

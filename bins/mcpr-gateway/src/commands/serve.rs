@@ -162,7 +162,7 @@ impl Fronts {
 
     /// Lets the last answers out, ends the gateway, and takes leave of the operator last.
     async fn close(&mut self, host: &Host) {
-        host.wind_down().await;
+        host.wind_down();
         while self.network.join_next().await.is_some() {}
         host.shut_down_within(SERVERS_GRACE).await;
         while self.control.join_next().await.is_some() {}

@@ -49,7 +49,8 @@ pub enum Door {
 ///
 /// When the runtime cannot watch the socket.
 pub async fn serve(gateway: Arc<Gateway>, bound: Bound, door: Door, options: Options) -> io::Result<()> {
-    let stop = gateway.stop.clone();
+    // The operator's door closes last: whoever waits there for the end of the gateway sees it.
+    let stop = if door == Door::Control { &gateway.ended } else { &gateway.stop }.clone();
     let options = Options {
         admin: door == Door::Control,
         ..options

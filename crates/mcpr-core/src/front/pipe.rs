@@ -172,7 +172,7 @@ impl Pipe {
     }
 
     async fn answer(self: Arc<Self>, context: Context, request: Request) {
-        if mcpr_registry::Kind::listed_by(&request.method).is_some() {
+        if needs_listings(&request.method) {
             self.listed.get_or_init(|| self.wait_for_listings()).await;
         }
         let (id, era) = (request.id.clone(), context.era());
@@ -201,7 +201,7 @@ impl Pipe {
     }
 
     /// A client that started mcpr as its own child lists at once and may never ask again, so the
-    /// first list waits a moment for servers that have no stored listing.
+    /// first such request waits a moment for servers that have no stored listing.
     async fn wait_for_listings(&self) {
         let mut snapshots = self.gateway.snapshot.clone();
         let settled = snapshots.wait_for(|snapshot| {
@@ -254,6 +254,12 @@ impl Pipe {
         }
         self.stateless.cancel_all();
     }
+}
+
+/// Lists, and what names something that a list would have shown.
+fn needs_listings(method: &Method) -> bool {
+    let names = [Method::ToolsCall, Method::PromptsGet, Method::ResourcesRead, Method::Complete];
+    mcpr_registry::Kind::listed_by(method).is_some() || names.contains(method)
 }
 
 fn before_initialize(method: &Method) -> Fault {

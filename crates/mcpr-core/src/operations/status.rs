@@ -8,7 +8,7 @@ use mcpr_admin::{
 };
 use mcpr_auth::{Principal, Timestamp};
 use mcpr_config::{ServerEntry, ServerState as Configured, Via as ConfiguredVia};
-use mcpr_registry::Kind;
+use mcpr_registry::{Kind, ServerState as Listed};
 use mcpr_upstream::Phase;
 
 use super::Operator;
@@ -66,15 +66,14 @@ impl Execute<Stop, Principal> for Operator {
     }
 }
 
-/// How the servers are; who reads it finds the same in every list.
+/// How the servers are, once the lists say so too.
 async fn servers(gateway: &Gateway) -> Vec<ServerReport> {
-    let reports = gateway
+    gateway.caught_up().await;
+    gateway
         .order
         .iter()
         .map(|name| report(gateway, &gateway.servers[name]))
-        .collect();
-    gateway.caught_up().await;
-    reports
+        .collect()
 }
 
 fn report(gateway: &Gateway, entry: &ServerEntry) -> ServerReport {
@@ -83,6 +82,7 @@ fn report(gateway: &Gateway, entry: &ServerEntry) -> ServerReport {
     let offers = status.as_ref().and_then(|status| status.offers.as_ref());
     let count = |kind| offers.map(|offers| offers.items(kind).len() as u64);
     let (state, reason) = state(entry, status.as_ref());
+    let state = as_listed(gateway, entry, state);
     ServerReport {
         name: entry.name.to_string(),
         state,
@@ -122,6 +122,15 @@ fn state(entry: &ServerEntry, status: Option<&mcpr_upstream::Status>) -> (Server
         Phase::AuthRequired { .. } => ServerState::AuthRequired,
     };
     (state, status.reason().map(str::to_owned))
+}
+
+/// A server that has just become ready counts as ready when the lists say so too.
+fn as_listed(gateway: &Gateway, entry: &ServerEntry, state: ServerState) -> ServerState {
+    match (state, gateway.snapshot().states.get(&entry.name)) {
+        (ServerState::Ok, Some(Listed::Starting)) => ServerState::Starting,
+        (ServerState::Ok, Some(Listed::Stale)) => ServerState::Stale,
+        _ => state,
+    }
 }
 
 fn via(via: ConfiguredVia) -> Via {

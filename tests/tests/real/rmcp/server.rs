@@ -4,8 +4,6 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use ::rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult,
     PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, ServerCapabilities, ServerConfig,
@@ -15,6 +13,8 @@ use ::rmcp::service::{RequestContext, SubscriptionContext};
 use ::rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use ::rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use ::rmcp::{ErrorData, RoleServer, ServerHandler};
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
 use serde_json::{Map, json};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, watch};
@@ -40,13 +40,24 @@ struct Handler {
 
 impl Probe {
     pub(crate) async fn serve(version: &ProtocolVersion) -> Self {
-        let handler = Handler { version: version.clone(), cancelled: Arc::default(), grown: watch::Sender::new(0) };
+        let handler = Handler {
+            version: version.clone(),
+            cancelled: Arc::default(),
+            grown: watch::Sender::new(0),
+        };
         let each = handler.clone();
-        let service: Service =
-            StreamableHttpService::new(move || Ok(each.clone()), Arc::default(), StreamableHttpServerConfig::default());
+        let service: Service = StreamableHttpService::new(
+            move || Ok(each.clone()),
+            Arc::default(),
+            StreamableHttpServerConfig::default(),
+        );
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let port = listener.local_addr().expect("a port").port();
-        Self { handler, port, _serving: AbortOnDropHandle::new(tokio::spawn(accept(listener, service))) }
+        Self {
+            handler,
+            port,
+            _serving: AbortOnDropHandle::new(tokio::spawn(accept(listener, service))),
+        }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -67,15 +78,23 @@ async fn accept(listener: TcpListener, service: Service) {
             let service = service.clone();
             async move { Ok::<_, Infallible>(service.handle(request).await) }
         });
-        connections.spawn(hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer));
+        connections
+            .spawn(hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer));
     }
 }
 
 impl Handler {
     async fn wait(&self, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
-        let token = context.meta.get_progress_token().expect("the client gives a token");
+        let token = context
+            .meta
+            .get_progress_token()
+            .expect("the client gives a token");
         let progress = ProgressNotificationParam::new(token, 0.5).with_message("half");
-        context.peer.notify_progress(progress).await.expect("progress can be told");
+        context
+            .peer
+            .notify_progress(progress)
+            .await
+            .expect("progress can be told");
         context.ct.cancelled().await;
         self.cancelled.notify_one();
         Ok(text("cancelled"))
@@ -84,7 +103,11 @@ impl Handler {
     async fn grow(&self, context: &RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
         self.grown.send_modify(|count| *count += 1);
         if self.version < ProtocolVersion::V_2026_07_28 {
-            context.peer.notify_tool_list_changed().await.expect("a change can be told");
+            context
+                .peer
+                .notify_tool_list_changed()
+                .await
+                .expect("a change can be told");
         }
         Ok(text("grown"))
     }
@@ -96,7 +119,12 @@ impl ServerHandler for Handler {
     }
 
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build())
+        ServerConfig::new(
+            ServerCapabilities::builder()
+                .enable_tools()
+                .enable_tool_list_changed()
+                .build(),
+        )
     }
 
     async fn list_tools(
@@ -106,8 +134,13 @@ impl ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         let schema = Map::from_iter([("type".to_owned(), json!("object"))]);
         let grown = (1..=*self.grown.borrow()).map(|index| format!("grown-{index}"));
-        let names = ["echo", "wait", "grow"].into_iter().map(str::to_owned).chain(grown);
-        Ok(ListToolsResult::with_all_items(names.map(|name| Tool::new(name, "", schema.clone())).collect()))
+        let names = ["echo", "wait", "grow"]
+            .into_iter()
+            .map(str::to_owned)
+            .chain(grown);
+        Ok(ListToolsResult::with_all_items(
+            names.map(|name| Tool::new(name, "", schema.clone())).collect(),
+        ))
     }
 
     async fn call_tool(
