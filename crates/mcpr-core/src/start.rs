@@ -107,11 +107,9 @@ impl Builder {
     pub async fn start(self) -> Result<Arc<Gateway>, StartError> {
         let strict = self.config.gateway.startup.mode == StartMode::Strict;
         let gateway = self.assemble().await?;
-        if strict {
-            if let Err(error) = gateway.all_ready().await {
-                gateway.shutdown().await;
-                return Err(error);
-            }
+        if strict && let Err(error) = gateway.all_ready().await {
+            gateway.shutdown().await;
+            return Err(error);
         }
         Ok(gateway)
     }

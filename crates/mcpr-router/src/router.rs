@@ -30,10 +30,13 @@ pub struct Lease {
     _place: OwnedSemaphorePermit,
 }
 
+/// A server and its gate.
+type Guarded = (Arc<Upstream>, Arc<Gate>);
+
 /// Finds replicas for calls.
 pub struct Router {
     pool: Arc<Pool>,
-    gates: RwLock<HashMap<ServerName, (Arc<Upstream>, Arc<Gate>)>>,
+    gates: RwLock<HashMap<ServerName, Guarded>>,
 }
 
 impl Router {
@@ -102,7 +105,7 @@ impl Router {
     }
 
     /// The server and its gate, which is made anew when the server is.
-    fn server(&self, name: &ServerName) -> Result<(Arc<Upstream>, Arc<Gate>), RouteError> {
+    fn server(&self, name: &ServerName) -> Result<Guarded, RouteError> {
         let upstream = self.pool.get(name);
         let upstream = upstream.ok_or_else(|| RouteError::new(name.clone(), RouteErrorKind::Removed))?;
         if let Some((known, gate)) = self.gates.read().get(name)

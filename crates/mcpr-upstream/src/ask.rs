@@ -16,6 +16,9 @@ use tokio::time::timeout;
 use crate::introduce::client_info;
 use crate::status::Heard;
 
+/// How long a connection that failed a request may take to say why.
+const LAST_WORD: Duration = Duration::from_secs(1);
+
 /// What a server answered to a request of ours.
 pub(crate) type Answer = Result<RawJson, ErrorObject>;
 
@@ -151,6 +154,21 @@ impl Line {
             Some(Event::Closed(why)) => self.ended = Some(why),
             None => self.ended = Some(gone()),
         }
+    }
+
+    /// What the connection itself says of its end, which tells more than a request that failed by it.
+    pub(crate) async fn last_word(&mut self, failed: Failed) -> Failed {
+        if failed.kind != FailedKind::Closed {
+            return failed;
+        }
+        let heard = async {
+            while self.ended.is_none() {
+                let event = self.events.recv().await;
+                self.take(event).await;
+            }
+        };
+        let _ = timeout(LAST_WORD, heard).await;
+        self.ended.clone().unwrap_or(failed)
     }
 
     pub(crate) fn note(&mut self, notification: &Notification) {

@@ -162,10 +162,10 @@ fn announces(capabilities: &RawJson) -> bool {
     let Ok(all) = Object::read(capabilities) else {
         return false;
     };
-    let announced = |name: &&str| all.object(name).and_then(|group| group.get("listChanged"));
+    let announced = |name: &str| all.object(name).and_then(|group| group.get("listChanged"));
     ["tools", "prompts", "resources"]
         .iter()
-        .filter_map(|name| announced(&name))
+        .filter_map(|name| announced(name))
         .any(|value| value.as_str() == "true")
 }
 

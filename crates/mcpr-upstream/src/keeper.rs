@@ -119,10 +119,11 @@ impl Keeper {
         loop {
             tokio::select! {
                 () = self.stop.cancelled() => return None,
-                command = self.commands.recv() => match command? {
-                    Command::Wanted => return Some(Need::Use),
-                    _ => {}
-                },
+                command = self.commands.recv() => {
+                    if matches!(command?, Command::Wanted) {
+                        return Some(Need::Use);
+                    }
+                }
             }
         }
     }

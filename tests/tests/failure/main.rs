@@ -16,7 +16,12 @@ mod sessions;
 mod start;
 mod stdio_servers;
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+
+/// What happens at once: far below any time limit of the gateway, and enough for a busy machine.
+const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// Tries a lost server again at once, so that no test waits for it.
 fn impatient() -> Value {

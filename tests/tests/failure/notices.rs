@@ -91,6 +91,27 @@ async fn b63_a_storm_of_notices_is_one_reading_and_one_notice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn agg_10_a_session_that_is_renewed_is_no_news_for_clients() {
+    let renewed = Fake::script()
+        .tool("t")
+        .with(r#"{"session": true, "get": 405}"#)
+        .http();
+    let other = Fake::script().with(r#"{"env_tool": true}"#).stdio();
+    let gateway = gateway().fake("a", &renewed).fake("b", &other).ready().await;
+    let client = gateway.client().await;
+    let mut stream = client.stream().await;
+    renewed.restart();
+    client.call("a_t", "{}").await;
+    renewed.await_received("tools/list", 2).await;
+
+    client.call("b_add", "{}").await;
+    changed(&mut stream).await;
+
+    // The first notice is that of the other server, whose lists are read later than those of the first.
+    assert!(client.tool_names().await.contains(&"b_new1".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn b63_agg_10_the_last_state_wins_whatever_happens_while_the_lists_are_read() {
     let fake = Fake::script()
         .with(r#"{"env_tool": true}"#)

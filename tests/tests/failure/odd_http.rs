@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use mcpr_tests::{Fake, gateway};
 use serde_json::json;
 
-use crate::{impatient, text};
+use crate::{AT_ONCE, impatient, text};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b32_media_types_are_read_in_any_case_and_with_parameters() {
@@ -59,7 +59,7 @@ async fn b32_what_is_no_mcp_fails_at_once_with_status_type_and_beginning() {
         let server = gateway.await_state("a", state).await;
 
         let reason = server["reason"].as_str().unwrap();
-        assert!(began.elapsed() < Duration::from_secs(1), "{reason}");
+        assert!(began.elapsed() < AT_ONCE, "{reason}");
         for part in [&status.to_string(), ctype, "Welcome"] {
             assert!(reason.contains(part), "no {part} in {reason}");
         }
@@ -84,7 +84,7 @@ async fn b85_every_spelling_of_an_event_stream_is_understood() {
             "{}",
             "{script}"
         );
-        assert!(began.elapsed() < Duration::from_secs(1), "{script}");
+        assert!(began.elapsed() < AT_ONCE, "{script}");
     }
 }
 

@@ -38,10 +38,10 @@ async fn b98_an_endpoint_of_another_origin_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b98_calls_survive_a_stream_that_ends_again_and_again() {
-    let fake = Fake::script().tool("t").with(r#"{"close_after": 0.2}"#).sse();
+    let fake = Fake::script().tool("t").with(r#"{"close_after": 0.7}"#).sse();
     let gateway = gateway().fake_with("a", &fake, impatient()).ready().await;
     let client = gateway.client().await;
-    for life in 2..=4_usize {
+    for life in 2..=3_usize {
         fake.await_received("initialize", life).await;
 
         assert_eq!(text(&client.call("a_t", r#"{"n":1}"#).await), r#"{"n":1}"#);
@@ -50,7 +50,7 @@ async fn b98_calls_survive_a_stream_that_ends_again_and_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b98_a_call_that_finds_the_stream_dead_reconnects_before_it_fails() {
-    let fake = Fake::script().tool("t").with(r#"{"close_after": 0.2}"#).sse();
+    let fake = Fake::script().tool("t").with(r#"{"close_after": 0.7}"#).sse();
     let own = json!({ "restart": { "backoffMin": "300ms" } });
     let gateway = gateway().fake_with("a", &fake, own).ready().await;
     let client = gateway.client().await;

@@ -1,5 +1,8 @@
 //! Progress: whose it is, and which limits it moves.
 
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
 use mcpr_tests::client::Session;
 use mcpr_tests::{Fake, gateway};
 use serde_json::{Value, json};
@@ -18,47 +21,50 @@ async fn followed(client: &Session, token: &str) -> Vec<Value> {
     all
 }
 
-/// A server that reports progress five times during half a second.
+/// A server that reports progress five times during a second and a half.
 fn talkative() -> mcpr_tests::Script {
     Fake::script()
         .tool("t")
-        .with(r#"{"progress": {"count": 5, "interval": 0.1}}"#)
+        .with(r#"{"progress": {"count": 5, "interval": 0.3}}"#)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b17_every_call_gets_its_own_progress_under_its_own_token() {
-    for fake in [
-        talkative().stdio(),
-        talkative().http(),
-        talkative().sse(),
-        talkative().with(r#"{"era": "stateless"}"#).http(),
-    ] {
-        let own = json!({ "timeouts": { "silence": "300ms" } });
-        let gateway = gateway().fake_with("a", &fake, own).ready().await;
-        let client = gateway.client().await;
+    let stateless = talkative().with(r#"{"era": "stateless"}"#).http();
+    join_all(
+        [
+            talkative().stdio(),
+            talkative().http(),
+            talkative().sse(),
+            stateless,
+        ]
+        .map(two_calls_at_once),
+    )
+    .await;
+}
 
-        let (number, string) = tokio::join!(followed(&client, "7"), followed(&client, r#""7""#));
+/// The whole takes longer than the server may be silent.
+async fn two_calls_at_once(fake: Fake) {
+    let own = json!({ "timeouts": { "silence": "1s" } });
+    let gateway = gateway().fake_with("a", &fake, own).ready().await;
+    let client = gateway.client().await;
 
-        for (token, heard) in [(json!(7), number), (json!("7"), string)] {
-            let (answer, notices) = heard.split_last().unwrap();
-            let values: Vec<_> = notices
-                .iter()
-                .map(|notice| (&notice["params"]["progressToken"], &notice["params"]["progress"]))
-                .collect();
-            let steps = [1, 2, 3, 4, 5].map(|step| json!(step));
-            assert_eq!(
-                values,
-                steps.iter().map(|step| (&token, step)).collect::<Vec<_>>()
-            );
-            assert!(text(answer).contains("token"), "{answer}");
-        }
-        let tokens = fake
-            .received_of("tools/call")
-            .iter()
-            .map(|call| call.params()["_meta"]["progressToken"].to_string())
-            .collect::<std::collections::BTreeSet<_>>();
-        assert_eq!(tokens.len(), 2, "tokens of mcpr's own: {tokens:?}");
+    let (number, string) = tokio::join!(followed(&client, "7"), followed(&client, r#""7""#));
+
+    for (token, heard) in [(json!(7), number), (json!("7"), string)] {
+        let (answer, notices) = heard.split_last().unwrap();
+        let told: Vec<_> = notices.iter().map(|notice| notice["params"].clone()).collect();
+        let steps =
+            [1, 2, 3, 4, 5].map(|step| json!({ "progressToken": token, "progress": step, "total": 5 }));
+        assert_eq!(told, steps);
+        assert!(text(answer).contains("token"), "{answer}");
     }
+    let calls = fake.received_of("tools/call");
+    let tokens: BTreeSet<_> = calls
+        .iter()
+        .map(|call| call.params()["_meta"]["progressToken"].to_string())
+        .collect();
+    assert_eq!(tokens.len(), 2, "tokens of mcpr's own: {tokens:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -68,7 +74,7 @@ async fn b17_http_05_progress_does_not_move_the_limit_of_a_call() {
         .with(r#"{"progress": {"count": 100, "interval": 0.05}}"#)
         .stdio();
     let gateway = gateway()
-        .fake_with("a", &fake, json!({ "timeouts": { "call": "300ms" } }))
+        .fake_with("a", &fake, json!({ "timeouts": { "call": "1s" } }))
         .ready()
         .await;
 
@@ -76,7 +82,11 @@ async fn b17_http_05_progress_does_not_move_the_limit_of_a_call() {
 
     let (answer, notices) = heard.split_last().unwrap();
     assert_eq!(reason(answer), "timeout");
-    assert!((2..=7).contains(&notices.len()), "{} notices", notices.len());
+    assert!(
+        (1..60).contains(&notices.len()),
+        "{} of a hundred notices",
+        notices.len()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -164,13 +164,13 @@ async fn b08_a_start_beyond_its_limit_fails_with_the_limit_and_the_last_words() 
     let slow = Fake::script()
         .with(r#"{"silent": ["initialize"], "stderr_text": "fetching 40 packages\n"}"#)
         .stdio();
-    let own = json!({ "timeouts": { "start": "400ms" } });
+    let own = json!({ "timeouts": { "start": "1500ms" } });
     let gateway = gateway().fake_with("slow", &slow, own).start().await;
 
     let server = gateway.await_state("slow", "down").await;
 
     let reason = server["reason"].as_str().unwrap();
-    for part in ["400ms", "timeouts.start", "fetching 40 packages"] {
+    for part in ["1500ms", "timeouts.start", "fetching 40 packages"] {
         assert!(reason.contains(part), "no {part} in {reason}");
     }
     assert!(server["retryInMs"].is_u64(), "{server}");

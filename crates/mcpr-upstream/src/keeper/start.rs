@@ -92,13 +92,16 @@ impl Keeper {
             limit: STEP,
             pages: self.around.list_pages,
         };
-        let offers = met.line.during(lister.read(Heard::ALL, None)).await?;
-        Ok(Started {
-            line: met.line,
-            introduced: met.introduced,
-            offers: Arc::new(offers),
-            pid: met.pid,
-        })
+        let read = met.line.during(lister.read(Heard::ALL, None)).await;
+        match read {
+            Ok(offers) => Ok(Started {
+                line: met.line,
+                introduced: met.introduced,
+                offers: Arc::new(offers),
+                pid: met.pid,
+            }),
+            Err(failed) => Err(met.line.last_word(failed).await),
+        }
     }
 
     /// Finds out how the server is spoken to, unless that is known, and does the opening exchange.
@@ -203,11 +206,9 @@ impl Keeper {
         match line.during(introduction).await {
             Ok(introduced) => Ok(met(line, signs, introduced)),
             Err(failed) => {
+                let failed = line.last_word(failed).await;
                 line.transport.close().await;
-                Err(line
-                    .ended
-                    .filter(|_| failed.kind == FailedKind::Closed)
-                    .unwrap_or(failed))
+                Err(failed)
             }
         }
     }
