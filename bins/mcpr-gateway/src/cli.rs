@@ -135,7 +135,7 @@ pub(crate) struct Log {
     /// Shape of the lines: pretty or json; pretty on a terminal, json elsewhere
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<Format>,
-    /// Log file besides standard error: auto, none or a path
+    /// Log file besides standard error: auto, off or a path
     #[arg(long, value_name = "FILE", value_parser = log_file)]
     log_file: Option<LogFile>,
 }
@@ -195,9 +195,9 @@ fn mode(strict: bool) -> Option<StartMode> {
 
 fn log_file(text: &str) -> Result<LogFile, String> {
     match text {
-        "" => Err("write auto, none or a path".to_owned()),
+        "" => Err("write auto, off or a path".to_owned()),
         "auto" => Ok(LogFile::Auto),
-        "none" => Ok(LogFile::Off),
+        "off" | "none" => Ok(LogFile::Off),
         path => Ok(LogFile::At(path.into())),
     }
 }

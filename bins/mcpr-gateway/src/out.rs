@@ -31,11 +31,26 @@ pub(crate) fn ended(outcome: Result<ExitCode, Problem>) -> ExitCode {
         say(&format!(
             "{} {}{}",
             paint(31, "error:"),
-            problem.message,
+            printable(&problem.message),
             hint.unwrap_or_default()
         ));
         problem.exit
     })
+}
+
+/// The text without what a terminal would obey: a configuration file may come from anybody.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().flat_map(visible).collect()
+}
+
+/// A character as itself, or as its escape if it would do something to the page.
+fn visible(c: char) -> Vec<char> {
+    let obeyed = c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    match obeyed {
+        true => c.escape_default().collect(),
+        false => vec![c],
+    }
 }
 
 fn paint(colour: u8, text: &str) -> String {

@@ -146,7 +146,12 @@ impl Layers {
     /// Puts a file over those before.
     fn add(&mut self, root: Node) -> Result<(), Fault> {
         let members = root.loose_members(&keys::ROOT)?;
-        self.findings.extend(members.unknown().filter_map(slip));
+        let unknown = root
+            .entries()?
+            .iter()
+            .filter(|(key, _)| !keys::ROOT.known(&key.text));
+        self.findings
+            .extend(unknown.filter_map(|(key, node)| slip(key).or_else(|| stray(key, node))));
         let servers = members.read("mcpServers", Node::entries)?.unwrap_or_default();
         let more = members.read("servers", Node::entries)?.unwrap_or_default();
         self.findings
@@ -195,6 +200,16 @@ fn slip(key: &Key) -> Option<Finding> {
     let fault = Fault::new(format!("unknown key `{}` is ignored", key.text)).at(&key.place);
     let warning = Finding::warning(fault.hint(format!("did you mean `{known}`?")));
     (!FOREIGN_ROOT.contains(&key.text.as_str())).then_some(warning)
+}
+
+/// A server that stands where none is looked for.
+fn stray(key: &Key, node: &Node) -> Option<Finding> {
+    let members = node.entries().ok()?;
+    let server = members
+        .iter()
+        .any(|(member, _)| ["command", "url"].contains(&member.text.as_str()));
+    let fault = Fault::new(format!("`{}` looks like a server and is ignored", key.text)).at(&key.place);
+    server.then(|| Finding::warning(fault.hint("servers stand in an object `mcpServers`")))
 }
 
 fn twice(servers: &[(Key, Node)], key: &Key) -> Option<Finding> {

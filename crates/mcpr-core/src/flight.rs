@@ -5,6 +5,8 @@
 //! in the background where a lost connection is no cancel (session era), and is cancelled where it
 //! is one (stateless era).
 
+mod begin;
+
 use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,24 +19,22 @@ use std::time::Duration;
 use futures_util::task::AtomicWaker;
 use http::StatusCode;
 use mcpr_protocol::{Message, Response, Rope};
-use mcpr_router::{Demand, Lease, RouteError, RouteErrorKind};
+use mcpr_router::{Lease, RouteError};
 use mcpr_telemetry::Status;
 use mcpr_transport::{Exchange, Failed, FailedKind, Reason, Sent};
 use tokio::time::{Instant, Sleep};
 
+use self::begin::{begin, begin_again, begin_renewed};
 use crate::call::Call;
 use crate::fault::Fault;
 use crate::progress::Progress;
-use crate::record::{Ending, record};
+use crate::record::{Ending, record, status_of};
 
 /// When the client is to be told that its answer takes longer (HTTP-06).
 const SLOW: Duration = Duration::from_secs(2);
 
 /// How often an expired session is renewed for one request before that is given up.
 const RENEWALS: u32 = 10;
-
-/// How long a request that is proven unsent waits for a lost server to come back.
-const COMEBACK: Duration = Duration::from_secs(2);
 
 /// What a flight says next.
 pub(crate) enum Step {
@@ -394,76 +394,5 @@ impl Cancel {
     pub(crate) fn cancel(&self) {
         self.wished.store(true, Ordering::Release);
         self.waker.wake();
-    }
-}
-
-/// Leases a replica and sends the request.
-async fn begin(call: Arc<Call>) -> Result<Open, Fault> {
-    let lease = match lease_for(&call).await {
-        Err(error) if error.kind == RouteErrorKind::Starting => {
-            // Most servers that start were lost a moment ago, and are back in another.
-            if let Some(upstream) = call.gateway.pool.get(&call.target.server) {
-                let _ = tokio::time::timeout(COMEBACK, upstream.settled()).await;
-            }
-            lease_for(&call).await?
-        }
-        leased => leased?,
-    };
-    open(call, lease).await
-}
-
-async fn lease_for(call: &Call) -> Result<Lease, RouteError> {
-    let server = &call.target.server;
-    call.gateway.router().lease(Demand { server }).await
-}
-
-/// Sends the request on the lease, or after a reconnect if this one turns out to be gone.
-async fn open(call: Arc<Call>, lease: Lease) -> Result<Open, Fault> {
-    match send(&call, &lease).await {
-        Ok((exchange, id)) => Ok(Open { lease, exchange, id }),
-        Err(failed) if failed.sent == Sent::No => begin_again(call, lease, failed).await,
-        Err(failed) => Err(RouteError::of(call.target.server.clone(), &failed).into()),
-    }
-}
-
-async fn send(call: &Call, lease: &Lease) -> Result<(Exchange, u64), Failed> {
-    let outgoing = call.outgoing(lease);
-    let id = outgoing.id;
-    Ok((lease.replica.open(outgoing).await?, id))
-}
-
-/// The session had expired: a 404 proves that the request was not executed (SRV-07).
-async fn begin_renewed(call: Arc<Call>, lease: Lease) -> Result<Open, Fault> {
-    let renewed = lease.upstream.renew(&lease.replica, lease.session).await;
-    match renewed {
-        Ok(()) => {
-            drop(lease);
-            begin(call).await
-        }
-        Err(failed) => begin_again(call, lease, failed).await,
-    }
-}
-
-/// The connection was gone before the request went out: most losses are restarts, so the server
-/// gets a moment to come back.
-async fn begin_again(call: Arc<Call>, lease: Lease, failed: Failed) -> Result<Open, Fault> {
-    let (upstream, replica) = (lease.upstream.clone(), lease.replica.clone());
-    drop(lease);
-    let back = tokio::time::timeout(COMEBACK, upstream.recovered(&replica)).await;
-    if back != Ok(true) {
-        return Err(RouteError::of(call.target.server.clone(), &failed).into());
-    }
-    let lease = lease_for(&call).await?;
-    let sent = send(&call, &lease).await;
-    let (exchange, id) = sent.map_err(|failed| RouteError::of(call.target.server.clone(), &failed))?;
-    Ok(Open { lease, exchange, id })
-}
-
-/// How the server's answer counts.
-fn status_of(response: &Response) -> Status {
-    match &response.outcome {
-        Ok(result) if crate::record::is_tool_error(result) => Status::ToolError,
-        Ok(_) => Status::Ok,
-        Err(error) => Status::Error(crate::record::code_of(error)),
     }
 }

@@ -1,7 +1,7 @@
 //! One record for each request.
 
 use http::StatusCode;
-use mcpr_protocol::{Method, Object, RawJson, code};
+use mcpr_protocol::{Method, Object, RawJson, Response, code};
 use mcpr_telemetry::{CallRecord, HttpFacts, Status};
 use memchr::memmem;
 use tokio::time::Instant;
@@ -65,15 +65,24 @@ impl Subject<'_> {
     }
 }
 
+/// How a server's answer counts.
+pub(crate) fn status_of(response: &Response) -> Status {
+    match &response.outcome {
+        Ok(result) if is_tool_error(result) => Status::ToolError,
+        Ok(_) => Status::Ok,
+        Err(error) => Status::Error(code_of(error)),
+    }
+}
+
 /// Whether a result says of itself that the tool failed.
-pub(crate) fn is_tool_error(result: &RawJson) -> bool {
+fn is_tool_error(result: &RawJson) -> bool {
     memmem::find(result.as_bytes(), b"\"isError\"").is_some()
         && Object::read(result)
             .is_ok_and(|object| object.get("isError").is_some_and(|flag| flag.as_str() == "true"))
 }
 
 /// The code of an error object.
-pub(crate) fn code_of(error: &RawJson) -> i64 {
+fn code_of(error: &RawJson) -> i64 {
     let object = Object::read(error).ok();
     let code = object.and_then(|object| object.get("code")?.as_str().parse().ok());
     code.unwrap_or(code::INTERNAL)

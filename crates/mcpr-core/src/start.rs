@@ -126,9 +126,7 @@ impl Builder {
             notes,
         } = recall(&*store).await?;
         let doorkeeper = Doorkeeper::new(&*store).await?;
-        let dial = self
-            .dial
-            .unwrap_or_else(|| Arc::new(dialer(&self.config)));
+        let dial = self.dial.unwrap_or_else(|| Arc::new(dialer(&self.config)));
         let pool = Arc::new(Pool::new(dial, memory.clone(), pool_options(&self.config)));
         pool.apply(enabled(&self.config.servers));
         let mut folder = Folder {
@@ -253,9 +251,16 @@ fn enabled(servers: &[ServerEntry]) -> Vec<(mcpr_registry::ServerName, mcpr_upst
 fn refuse_own_url(servers: &mut [ServerEntry], listen: &[String]) {
     let own: Vec<Uri> = listen.iter().filter_map(|url| url.parse().ok()).collect();
     for entry in servers {
-        let ServerState::Enabled(spec) = &entry.state else { continue };
+        let ServerState::Enabled(spec) = &entry.state else {
+            continue;
+        };
         let Reach::Http(http) = &spec.reach else { continue };
-        if http.url.reveal().parse::<Uri>().is_ok_and(|url| own.iter().any(|own| same_endpoint(own, &url))) {
+        if http
+            .url
+            .reveal()
+            .parse::<Uri>()
+            .is_ok_and(|url| own.iter().any(|own| same_endpoint(own, &url)))
+        {
             entry.state = ServerState::Misconfigured(Fault {
                 what: "its URL is this gateway itself".into(),
                 hint: Some("remove the entry, or name the server that is meant".into()),
@@ -268,7 +273,10 @@ fn refuse_own_url(servers: &mut [ServerEntry], listen: &[String]) {
 fn same_endpoint(own: &Uri, url: &Uri) -> bool {
     const LOOPBACK: [&str; 4] = ["127.0.0.1", "localhost", "[::1]", "0.0.0.0"];
     let host = |uri: &Uri| uri.host().unwrap_or_default().to_ascii_lowercase();
-    let same_host = host(own) == host(url) || [own, url].iter().all(|uri| LOOPBACK.contains(&host(uri).as_str()));
+    let same_host = host(own) == host(url)
+        || [own, url]
+            .iter()
+            .all(|uri| LOOPBACK.contains(&host(uri).as_str()));
     let path = |uri: &Uri| uri.path().trim_end_matches('/').to_owned();
     same_host && own.port_u16() == url.port_u16() && path(own) == path(url)
 }

@@ -237,21 +237,23 @@ impl Reader {
 
     /// How the server ended, in its own last words.
     async fn farewell(&self) -> Failed {
-        let exit = match timeout(AFTERLIFE, self.child.wait()).await {
-            Ok(exit) => exit,
-            Err(_) => self.child.stop(Grace::default()).await,
+        let end = match timeout(AFTERLIFE, self.child.wait()).await {
+            Ok(exit) => format!("the process ended ({exit})"),
+            Err(_) => {
+                self.child.stop(Grace::default()).await;
+                "the process closed its stdout and was stopped".to_owned()
+            }
         };
         let words = self.child.last_words().await;
-        Failed::maybe_sent(FailedKind::Closed, obituary(exit, &words))
+        Failed::maybe_sent(FailedKind::Closed, obituary(end, &words))
     }
 }
 
-fn obituary(exit: Exit, words: &str) -> String {
-    let words = words.trim();
-    if words.is_empty() {
-        return format!("the process ended ({exit})");
+fn obituary(end: String, words: &str) -> String {
+    match words.trim() {
+        "" => end,
+        words => format!("{end}; its last words: {words}"),
     }
-    format!("the process ended ({exit}); its last words: {words}")
 }
 
 /// The number after `"id":` in a piece of a message.

@@ -207,5 +207,9 @@ fn jittered(delay: Duration, cap: Duration) -> Duration {
     let _ = getrandom::fill(&mut byte);
     let fifth = 0.2 * f64::from(byte[0]) / 255.0;
     let longer = delay.mul_f64(1.0 + fifth);
-    if longer <= cap { longer } else { cap.mul_f64(1.0 - fifth) }
+    if longer <= cap {
+        longer
+    } else {
+        cap.mul_f64(1.0 - fifth)
+    }
 }

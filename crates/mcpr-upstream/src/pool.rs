@@ -111,7 +111,11 @@ impl Pool {
     fn keep(&self, name: ServerName, spec: UpstreamSpec) -> Arc<Upstream> {
         let offers = self.around.memory.offers(&name);
         let needed = first_need(&spec, offers.is_some()).filter(|_| self.options.eager);
-        let phase = if needed.is_some() { Phase::Starting } else { Phase::Idle };
+        let phase = if needed.is_some() {
+            Phase::Starting
+        } else {
+            Phase::Idle
+        };
         let (status, seen) = watch::channel(Status::new(phase, offers));
         let (commands, obeyed) = mpsc::channel(64);
         let stop = self.stop.child_token();

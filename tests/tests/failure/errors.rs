@@ -5,22 +5,26 @@ use serde_json::{Value, json};
 
 use crate::{impatient, reason};
 
-/// The `data` of an error that blames `server`, without its request id, which must be a number.
+/// The `data` of an error that blames a server, without its request id, which must be a number.
 fn data(answer: &Value) -> Value {
     let error = &answer["error"];
     assert_eq!(error["code"], -32603, "{answer}");
     assert!(answer.get("result").is_none(), "never an empty success: {answer}");
-    let server = error["data"]["server"].as_str().unwrap();
+    let mut data = error["data"].clone();
+    let members = data.as_object_mut().expect("data");
+    assert!(
+        members
+            .remove("requestId")
+            .is_some_and(|id| id.as_u64() > Some(0)),
+        "{answer}"
+    );
+    let server = members["server"].as_str().expect("a server");
     assert!(
         error["message"]
             .as_str()
-            .unwrap()
-            .contains(&format!("`{server}`")),
+            .is_some_and(|text| text.contains(&format!("`{server}`"))),
         "{answer}"
     );
-    let mut data = error["data"].clone();
-    assert!(data["requestId"].take().as_u64() > Some(0), "{answer}");
-    data.as_object_mut().unwrap().remove("requestId");
     data
 }
 

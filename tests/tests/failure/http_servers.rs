@@ -1,9 +1,11 @@
 //! Servers behind a URL: how they are found, spoken to, and identified to.
 
+use std::time::Instant;
+
 use mcpr_tests::{Fake, Received, gateway};
 use serde_json::{Value, json};
 
-use crate::{reason, text};
+use crate::{AT_ONCE, reason, text};
 
 fn posts(fake: &Fake) -> impl Iterator<Item = Received> {
     fake.received()
@@ -231,8 +233,14 @@ async fn b94_a_server_that_wants_credentials_is_asked_again_slowly() {
     fake.rescript(Fake::script().with(r#"{"mask": {"status": 401, "body": "token expired"}}"#));
     fake.restart();
 
+    let began = Instant::now();
     let answer = client.call("a_t", "{}").await;
     let server = gateway.await_state("a", "auth-required").await;
+    assert!(
+        began.elapsed() < AT_ONCE,
+        "known from the call: {:?}",
+        began.elapsed()
+    );
 
     assert!(
         answer["error"]["message"]

@@ -142,13 +142,15 @@ async fn srv_03_a_server_at_work_is_not_idle() {
 #[tokio::test(flavor = "multi_thread")]
 async fn srv_03_no_call_is_lost_while_a_server_is_stopped_for_idleness() {
     let fake = Fake::script().tool("t").stdio();
-    let own = json!({ "lazy": true, "stopAfterIdle": "10ms" });
+    let own = json!({ "lazy": true, "stopAfterIdle": "1ms" });
     let gateway = gateway().fake_with("a", &fake, own).start().await;
     gateway.await_server("a", |server| server["tools"] == 1).await;
     let client = gateway.client().await;
 
-    for n in 0..20 {
+    for n in 0..40 {
         let arguments = format!(r#"{{"n":{n}}}"#);
         assert_eq!(text(&client.call("a_t", &arguments).await), arguments);
     }
+    let starts = gateway.server("a").await["starts"].as_u64();
+    assert!(starts > Some(5), "it was stopped in between: {starts:?} starts");
 }

@@ -6,6 +6,8 @@ mod errors;
 mod http_servers;
 mod lazy;
 mod limits;
+mod lists;
+mod lives;
 mod loss;
 mod notices;
 mod odd_http;

@@ -52,7 +52,7 @@ async fn two_calls_at_once(fake: Fake) {
     let (number, string) = tokio::join!(followed(&client, "7"), followed(&client, r#""7""#));
 
     for (token, heard) in [(json!(7), number), (json!("7"), string)] {
-        let (answer, notices) = heard.split_last().unwrap();
+        let (answer, notices) = heard.split_last().expect("an answer");
         let told: Vec<_> = notices.iter().map(|notice| notice["params"].clone()).collect();
         let steps =
             [1, 2, 3, 4, 5].map(|step| json!({ "progressToken": token, "progress": step, "total": 5 }));

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use mcpr_tests::{Fake, Gateway, gateway};
+use mcpr_tests::{Fake, Gateway, gateway, logged};
 use serde_json::{Value, json};
 
 use crate::{AT_ONCE, text};
@@ -14,18 +14,13 @@ async fn told(gateway: &Gateway, tool: &str) -> String {
 
 /// The environment of a server that has the tool `env`.
 async fn environment(gateway: &Gateway, server: &str) -> Value {
-    serde_json::from_str(&told(gateway, &format!("{server}_env")).await).unwrap()
-}
-
-/// The most memory that this process has used so far, in bytes.
-fn peak_memory() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024
+    let text = told(gateway, &format!("{server}_env")).await;
+    serde_json::from_str(&text).expect("the tool answers in JSON")
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b03_lines_that_are_no_messages_are_passed_over() {
+    logged();
     let noise = json!([
         "Starting v1.2",
         "🖥 mode: STDIO",
@@ -36,10 +31,15 @@ async fn b03_lines_that_are_no_messages_are_passed_over() {
         "{\"jsonrpc\":\"1.0\"}"
     ]);
     let fake = Fake::script().tool("t").set("noise", noise).stdio();
-    let gateway = gateway().fake("a", &fake).ready().await;
+    let gateway = gateway().fake("noisy", &fake).ready().await;
 
-    assert_eq!(told(&gateway, "a_t").await, "{}");
-    assert_eq!(gateway.server("a").await["starts"], 1);
+    assert_eq!(told(&gateway, "noisy_t").await, "{}");
+    assert_eq!(gateway.server("noisy").await["starts"], 1);
+    assert!(
+        logged()
+            .iter()
+            .any(|line| line.contains("Starting v1.2") && line.contains("server=noisy"))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -64,38 +64,6 @@ async fn b07_a_server_that_writes_much_to_stderr_never_stops() {
         assert_eq!(told(&gateway, "a_t").await, "{}");
     }
     assert!(began.elapsed() < AT_ONCE);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn b58_an_endless_line_on_stderr_is_not_collected() {
-    let fake = Fake::script().tool("t").with(r#"{"stderr": 20000000}"#).stdio();
-    let gateway = gateway().fake("a", &fake).ready().await;
-    let before = peak_memory();
-
-    for _ in 0..5 {
-        assert_eq!(told(&gateway, "a_t").await, "{}");
-    }
-    let grown = peak_memory() - before;
-    assert!(grown < 20_000_000, "100 MB went by and {grown} bytes stayed");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn b89_an_endless_line_on_stdout_is_thrown_away_and_all_goes_on() {
-    let fake = Fake::script()
-        .tool("t")
-        .with(r#"{"flood": 40000000, "junk_on": "tools/call"}"#)
-        .stdio();
-    let gateway = gateway().fake("a", &fake).ready().await;
-    let before = peak_memory();
-
-    assert_eq!(told(&gateway, "a_t").await, "{}");
-    assert_eq!(told(&gateway, "a_t").await, "{}");
-    assert_eq!(gateway.server("a").await["starts"], 1);
-    let grown = peak_memory() - before;
-    assert!(
-        grown < 45_000_000,
-        "{grown} bytes for a line of 40 MB with a limit of 16 MiB"
-    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

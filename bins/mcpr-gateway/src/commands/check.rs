@@ -74,10 +74,10 @@ fn server(server: &ServerReport) -> [String; 4] {
         .map(|via| format!("{via:?}").to_lowercase())
         .unwrap_or_default();
     [
-        server.name.to_string(),
+        out::printable(server.name.as_str()),
         state.to_owned(),
         via,
-        server.shown.clone(),
+        out::printable(&server.shown),
     ]
 }
 
@@ -108,11 +108,11 @@ fn finding(finding: &Finding) -> String {
         let _ = write!(text, "{place}: ");
     }
     if let Some(server) = &finding.server {
-        let _ = write!(text, "server `{server}`: ");
+        let _ = write!(text, "server `{}`: ", out::printable(server));
     }
-    let _ = writeln!(text, "{}", fault.what);
+    let _ = writeln!(text, "{}", out::printable(&fault.what));
     if let Some(hint) = &fault.hint {
-        let _ = writeln!(text, "  fix: {hint}");
+        let _ = writeln!(text, "  fix: {}", out::printable(hint));
     }
     text
 }

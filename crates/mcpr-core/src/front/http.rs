@@ -50,7 +50,12 @@ pub enum Door {
 /// When the runtime cannot watch the socket.
 pub async fn serve(gateway: Arc<Gateway>, bound: Bound, door: Door, options: Options) -> io::Result<()> {
     // The operator's door closes last: whoever waits there for the end of the gateway sees it.
-    let stop = if door == Door::Control { &gateway.ended } else { &gateway.stop }.clone();
+    let stop = if door == Door::Control {
+        &gateway.ended
+    } else {
+        &gateway.stop
+    }
+    .clone();
     let options = Options {
         admin: door == Door::Control,
         ..options

@@ -258,7 +258,12 @@ impl Pipe {
 
 /// Lists, and what names something that a list would have shown.
 fn needs_listings(method: &Method) -> bool {
-    let names = [Method::ToolsCall, Method::PromptsGet, Method::ResourcesRead, Method::Complete];
+    let names = [
+        Method::ToolsCall,
+        Method::PromptsGet,
+        Method::ResourcesRead,
+        Method::Complete,
+    ];
     mcpr_registry::Kind::listed_by(method).is_some() || names.contains(method)
 }
 

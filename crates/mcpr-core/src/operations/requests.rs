@@ -11,6 +11,7 @@ use serde_json::json;
 use super::Operator;
 use crate::client::{Client, Context};
 use crate::dispatch::Handled;
+use crate::fault::Fault;
 use crate::flight::Step;
 
 /// The parameters of a call; raw arguments stay the bytes they are.
@@ -44,15 +45,22 @@ impl Execute<ReadResource, Principal> for Operator {
 
 impl Execute<GetPrompt, Principal> for Operator {
     async fn execute(&self, caller: &Principal, asked: GetPrompt) -> Result<Relayed, Failure> {
-        self.ask(
-            caller,
-            Method::PromptsGet,
-            &Named {
-                name: &asked.name,
-                arguments: &asked.arguments,
-            },
-        )
-        .await
+        let answer = self
+            .ask(
+                caller,
+                Method::PromptsGet,
+                &Named {
+                    name: &asked.name,
+                    arguments: &asked.arguments,
+                },
+            )
+            .await;
+        // MCP has the same code for a prompt that is not there and for arguments that do not fit.
+        let unknown = Fault::UnknownPrompt(asked.name).to_string();
+        answer.map_err(|failure| match failure.message == unknown {
+            true => Failure { code: ErrorCode::NotFound, ..failure },
+            false => failure,
+        })
     }
 }
 

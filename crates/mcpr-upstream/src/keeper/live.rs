@@ -185,7 +185,8 @@ impl Keeper {
         let offer = self.spec.protocol.session_version();
         life.introduced = line.during(initialize(&*transport, offer, PATIENCE)).await?;
         // The end of the old session may be told on its stream too; it is no end of the new one.
-        line.ended.take_if(|ended| ended.kind == FailedKind::SessionExpired);
+        line.ended
+            .take_if(|ended| ended.kind == FailedKind::SessionExpired);
         life.replica.renewed();
         life.miss(Heard::ALL); // What happened between the sessions was announced to nobody.
         Ok(())
@@ -206,6 +207,8 @@ impl Keeper {
             Err(failed) if matches!(failed.kind, FailedKind::Status(_) | FailedKind::Malformed) => {
                 life.strikes = 0
             }
+            // One that can do only one thing at a time is silent while it works (B105).
+            Err(failed) if failed.kind == FailedKind::TimedOut && life.replica.in_flight() > 0 => {}
             Err(failed) => {
                 life.strikes += 1;
                 if life.strikes >= strikes {

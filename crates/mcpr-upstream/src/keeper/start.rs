@@ -55,9 +55,14 @@ enum Probe {
 impl Keeper {
     /// Dials, introduces and lists, within the time limit of a start.
     pub(super) async fn start(&mut self) -> Result<Started, Failed> {
-        let turn = self.turn.take().unwrap_or_else(|| Turn::queue(&self.around.starts));
+        let turn = self
+            .turn
+            .take()
+            .unwrap_or_else(|| Turn::queue(&self.around.starts));
         let permit = turn.come().await;
-        let started = self.start_in_time(Instant::now() + self.spec.timeouts.start).await;
+        let started = self
+            .start_in_time(Instant::now() + self.spec.timeouts.start)
+            .await;
         self.signs.lock().take();
         drop(permit);
         started
@@ -74,7 +79,12 @@ impl Keeper {
     /// downloaded or waited for is often said there.
     fn too_slow(&self, what: &str) -> Failed {
         let limit = self.spec.timeouts.start;
-        let words = self.signs.lock().as_ref().map(|signs| signs.last_words()).unwrap_or_default();
+        let words = self
+            .signs
+            .lock()
+            .as_ref()
+            .map(|signs| signs.last_words())
+            .unwrap_or_default();
         let hint = "if the server needs longer, raise `mcpr.timeouts.start`";
         let detail = match words.trim() {
             "" => format!("no {what} within {limit:?}; {hint}"),
@@ -177,7 +187,9 @@ impl Keeper {
                 line.transport.close().await;
                 let fresh = self.dial(Wire::Usual).await?;
                 let met = self.greet(fresh).await;
-                self.unprobed = met.as_ref().is_err_and(|failed| failed.kind == FailedKind::Closed);
+                self.unprobed = met
+                    .as_ref()
+                    .is_err_and(|failed| failed.kind == FailedKind::Closed);
                 Ok((met?, Verdict::Session))
             }
         }
@@ -279,10 +291,7 @@ fn on_failed_probe(failed: Failed, reach: &Reach) -> Result<Probe, Failed> {
 
 /// Whether a failure may mean that the server is spoken to in another way than remembered.
 fn casts_doubt(failed: &Failed) -> bool {
-    matches!(
-        failed.kind,
-        FailedKind::Malformed | FailedKind::Status(400..=499)
-    )
+    matches!(failed.kind, FailedKind::Malformed | FailedKind::Status(400..=499))
 }
 
 /// Ends when a child process has had its time to answer the probe.
@@ -308,4 +317,3 @@ async fn silence(signs: Option<&dyn Signs>) {
         used = now;
     }
 }
-

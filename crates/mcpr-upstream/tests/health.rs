@@ -1,0 +1,185 @@
+//! Servers behind a URL are asked now and then whether they are there; time is paused.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mcpr_protocol::{ErrorObject, Id, Message, Method, RawJson, Response, Version, code};
+use mcpr_registry::ServerName;
+use mcpr_transport::{Answering, Event, Exchange, Failed, Outgoing, Reason, Transport};
+use mcpr_upstream::{
+    Dial, Dialled, HttpSpec, NoMemory, Pool, PoolOptions, ProtocolChoice, Reach, SecretText, SseChoice,
+    Upstream, UpstreamSpec, Wire,
+};
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+
+/// How the server takes a ping.
+#[derive(Clone, Copy)]
+enum Ping {
+    Answered,
+    Refused,
+    Unheard,
+}
+
+/// A server with nothing to offer.
+#[derive(Clone, Default)]
+struct Server(Arc<Mutex<VecDeque<Ping>>>);
+
+struct Connection {
+    server: Server,
+    last_id: AtomicU64,
+    _events: mpsc::Sender<Event>,
+}
+
+/// What comes for one request, if anything.
+struct Told(Option<Response>);
+
+#[async_trait]
+impl Dial for Server {
+    async fn dial(&self, _: &ServerName, _: &UpstreamSpec, _: Wire) -> Result<Dialled, Failed> {
+        let (sender, events) = mpsc::channel(1);
+        let connection = Connection {
+            server: self.clone(),
+            last_id: AtomicU64::new(0),
+            _events: sender,
+        };
+        Ok(Dialled {
+            transport: Arc::new(connection),
+            events,
+            signs: None,
+        })
+    }
+}
+
+#[async_trait]
+impl Transport for Connection {
+    fn next_id(&self) -> u64 {
+        self.last_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    async fn open(&self, request: Outgoing) -> Result<Exchange, Failed> {
+        let welcome =
+            r#"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}"#;
+        let unknown = || Err(ErrorObject::new(code::METHOD_NOT_FOUND, "no ping here").render());
+        let outcome = match request.method {
+            Method::Initialize => Some(Ok(RawJson::from_static(welcome))),
+            Method::Ping => match self.server.0.lock().pop_front() {
+                Some(Ping::Answered) => Some(Ok(RawJson::from_static("{}"))),
+                Some(Ping::Refused) => Some(unknown()),
+                Some(Ping::Unheard) | None => None,
+            },
+            _ => Some(unknown()),
+        };
+        let id = Some(Id::number(request.id));
+        Ok(Exchange::new(Told(
+            outcome.map(|outcome| Response { id, outcome }),
+        )))
+    }
+
+    async fn send(&self, _: Message) -> Result<(), Failed> {
+        Ok(())
+    }
+
+    fn negotiated(&self, _: Version) {}
+
+    async fn close(&self) {}
+}
+
+impl Answering for Told {
+    fn poll_next(&mut self, _: &mut Context<'_>) -> Poll<Result<Message, Failed>> {
+        let response = self.0.take().map(Message::Response);
+        response.map_or(Poll::Pending, |response| Poll::Ready(Ok(response)))
+    }
+
+    fn cancel(self: Box<Self>, _: Reason) {}
+}
+
+fn name() -> ServerName {
+    "s".parse().expect("a name")
+}
+
+fn pool(server: &Server) -> Pool {
+    let options = PoolOptions {
+        starts_at_once: 1,
+        eager: true,
+        list_pages: 1,
+    };
+    let http = HttpSpec {
+        url: SecretText::new("http://server.example/mcp"),
+        headers: Vec::new(),
+        sse: SseChoice::Never,
+    };
+    let spec = UpstreamSpec {
+        protocol: ProtocolChoice::Session,
+        ..UpstreamSpec::new(Reach::Http(http))
+    };
+    let pool = Pool::new(Arc::new(server.clone()), Arc::new(NoMemory), options);
+    pool.apply(vec![(name(), spec)]);
+    pool
+}
+
+/// A server that takes pings like this.
+fn server(pings: &[Ping]) -> Server {
+    Server(Arc::new(Mutex::new(pings.iter().copied().collect())))
+}
+
+/// How many of these pings are left when the server is taken for lost and connected to again.
+async fn left_at_the_loss(pings: &[Ping]) -> usize {
+    let server = server(pings);
+    let pool = pool(&server);
+    await_start(&pool, 2).await;
+    server.0.lock().len()
+}
+
+/// Waits until the server has been connected to so often, and gives it.
+async fn await_start(pool: &Pool, count: u64) -> Arc<Upstream> {
+    let upstream = pool.get(&name()).expect("the pool keeps it");
+    let mut changes = pool.changes();
+    let ready = |status: &mcpr_upstream::Status| status.starts >= count && status.replica.is_some();
+    while !ready(&upstream.status()) {
+        changes.changed().await.expect("the pool lives");
+    }
+    upstream
+}
+
+#[tokio::test(start_paused = true)]
+async fn b105_one_ping_without_an_answer_is_no_loss_but_two_in_a_row_are() {
+    use Ping::{Answered, Unheard};
+
+    let left = left_at_the_loss(&[Unheard, Answered, Unheard, Unheard, Answered]).await;
+
+    assert_eq!(left, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn b105_a_server_that_knows_no_ping_is_alive() {
+    use Ping::{Answered, Refused, Unheard};
+
+    let left = left_at_the_loss(&[Refused, Refused, Refused, Unheard, Unheard, Answered]).await;
+
+    assert_eq!(left, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn b105_a_server_at_work_may_be_silent() {
+    let server = server(&[Ping::Unheard; 6]);
+    let pool = pool(&server);
+    let upstream = await_start(&pool, 1).await;
+    let call = upstream.replica().unwrap().enter();
+    while server.0.lock().len() > 2 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    assert_eq!(
+        upstream.status().starts,
+        1,
+        "four pings in a row went unheard during the call"
+    );
+
+    drop(call);
+
+    await_start(&pool, 2).await;
+}
