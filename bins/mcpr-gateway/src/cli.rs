@@ -93,7 +93,7 @@ pub(crate) struct Connect {
     /// Where it is, with the token in MCPR_TOKEN; without it, the gateway of this user on this machine
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// Project to work in
+    /// Project to work in (no effect yet)
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
 }

@@ -12,6 +12,8 @@ pub struct Identity {
     pub version: String,
     /// What a model should know of what is behind it.
     pub instructions: String,
+    /// What tells it from every other gateway.
+    pub instance: String,
 }
 
 /// The result of `initialize`.
@@ -24,6 +26,7 @@ pub fn initialize_result(version: Version, identity: &Identity) -> RawJson {
     result.insert("capabilities".into(), capabilities());
     result.insert("serverInfo".into(), info(identity));
     instruct(&mut result, identity);
+    result.insert("_meta".into(), json!({ key::GATEWAY: identity.instance }));
     RawJson::render(&result)
 }
 
@@ -39,7 +42,10 @@ pub fn discover_result(identity: &Identity) -> RawJson {
     instruct(&mut result, identity);
     result.insert("ttlMs".into(), 0.into());
     result.insert("cacheScope".into(), "private".into());
-    result.insert("_meta".into(), json!({ key::SERVER_INFO: info(identity) }));
+    result.insert(
+        "_meta".into(),
+        json!({ key::SERVER_INFO: info(identity), key::GATEWAY: identity.instance }),
+    );
     RawJson::render(&result)
 }
 

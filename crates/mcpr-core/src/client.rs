@@ -38,7 +38,9 @@ pub(crate) struct Context {
 impl Client {
     /// The client of a session, from the parameters of `initialize`.
     pub(crate) fn of_session(version: Version, params: &Object) -> Self {
-        Self::new(version, params.get("clientInfo"))
+        // A copy: a slice would keep the whole body for as long as the session lives.
+        let info = params.get("clientInfo");
+        Self::new(version, info.map(|info| RawJson::trusted(info.as_bytes().to_vec())))
     }
 
     /// The client of a stateless request.

@@ -21,6 +21,9 @@ use crate::notices::Listen;
 use crate::record::{Ending, Subject};
 use crate::session::Session;
 
+/// The longest `clientInfo` of a session, which keeps it for as long as it lives (SEC-05).
+const CLIENT_INFO: usize = 64 * 1024;
+
 /// How a request is answered.
 pub(crate) enum Handled {
     /// At once.
@@ -181,6 +184,9 @@ impl Gateway {
         let asked = params
             .text("protocolVersion")
             .ok_or_else(|| wrong("`protocolVersion` must be a string"))?;
+        if params.get("clientInfo").is_some_and(|info| info.as_bytes().len() > CLIENT_INFO) {
+            return Err(wrong("`clientInfo` is larger than 64 KiB"));
+        }
         let client = Arc::new(Client::of_session(Version::negotiate(&asked), &params));
         let snapshot = self.snapshot();
         let result = initialize_result(client.version, &snapshot.identity);

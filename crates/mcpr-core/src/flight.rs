@@ -395,4 +395,17 @@ impl Cancel {
         self.wished.store(true, Ordering::Release);
         self.waker.wake();
     }
+
+    /// Waits for that wish, before the flight does.
+    pub(crate) async fn until_wished(&self) {
+        poll_fn(|cx| {
+            self.waker.register(cx.waker());
+            if self.wished.load(Ordering::Acquire) {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        })
+        .await;
+    }
 }

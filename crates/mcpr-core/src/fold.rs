@@ -84,7 +84,7 @@ impl Folder {
             as_of,
             listed,
             known,
-            identity(&shown, &self.naming),
+            identity(&shown, &self.naming, self.pool.instance()),
             states(&seen, &self.secrets),
             announced(&seen),
         )
@@ -211,10 +211,11 @@ fn announced(seen: &[Seen<'_>]) -> [u64; 3] {
         })
 }
 
-fn identity(listings: &[Listing], naming: &Naming) -> Identity {
+fn identity(listings: &[Listing], naming: &Naming, instance: &str) -> Identity {
     Identity {
         name: "mcpr".into(),
         version: env!("CARGO_PKG_VERSION").into(),
         instructions: instructions(listings, naming),
+        instance: instance.to_owned(),
     }
 }

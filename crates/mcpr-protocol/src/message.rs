@@ -137,8 +137,10 @@ impl Message {
 impl<'a> Flat<'a> {
     fn parse(text: &'a Bytes) -> Result<Self, Fault> {
         let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
+        if first == Some(&b'[') {
+            return Err(array_fault(text)); // Serde would take its elements for the members, in order.
+        }
         serde_json::from_slice(text).map_err(|error| match (error.classify(), first) {
-            (serde_json::error::Category::Data, Some(b'[')) => array_fault(text),
             (serde_json::error::Category::Data, Some(b'{')) => Fault::Twice(error.to_string()),
             (serde_json::error::Category::Data, _) => Fault::NotAMessage("it must be an object"),
             _ => Fault::NotJson(error.to_string()),

@@ -26,4 +26,6 @@ pub mod key {
     pub const ORIGIN: &str = "dev.mcpr/origin";
     /// The state of each server in a list's scope.
     pub const SERVERS: &str = "dev.mcpr/servers";
+    /// Which gateway introduces itself, so that none takes itself for one of its servers.
+    pub const GATEWAY: &str = "dev.mcpr/gateway";
 }

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 use tracing::{debug, warn};
 
-use crate::child::{Child, ChildSpec, Exit, Grace, Guardian, Line, Receipt, SpawnError, Stdout, TooLong, WriteError, Writer};
+use crate::child::{Child, ChildSpec, Grace, Guardian, Line, Receipt, SpawnError, Stdout, TooLong, WriteError, Writer};
 use crate::pending::{Pending, Waiting, Withdraw, cancelled};
 use crate::{Answering, Event, Exchange, Failed, FailedKind, Outgoing, Reason, Transport};
 

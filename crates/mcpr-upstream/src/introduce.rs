@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use mcpr_protocol::{
-    ErrorObject, Message, Method, Notification, Object, RawJson, Rope, Version, code, notification,
+    ErrorObject, Message, Method, Notification, Object, RawJson, Rope, Version, code, key, notification,
 };
 use mcpr_registry::Capabilities;
 use mcpr_transport::{Failed, FailedKind, Transport};
@@ -24,6 +24,8 @@ pub(crate) struct Introduced {
     pub(crate) instructions: Option<String>,
     /// Whether the server announces changes of its lists.
     pub(crate) announces: bool,
+    /// Which gateway it is, if it is one.
+    pub(crate) gateway: Option<String>,
 }
 
 /// What `server/discover` brought.
@@ -152,6 +154,7 @@ fn read_introduction(object: &Object, version: Version, server_info: Option<RawJ
         version,
         capabilities,
         announces: announces(&raw),
+        gateway: object.object("_meta").and_then(|meta| meta.text(key::GATEWAY)),
         server_info,
         instructions: object.text("instructions").filter(|text| !text.trim().is_empty()),
     }

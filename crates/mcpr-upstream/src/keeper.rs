@@ -44,6 +44,8 @@ pub(crate) struct Surroundings {
     pub(crate) starts: Arc<Semaphore>,
     /// How many pages of one list are read.
     pub(crate) list_pages: usize,
+    /// What this gateway is called where it is a server itself.
+    pub(crate) instance: String,
     /// Counts every change of any status.
     pub(crate) changes: watch::Sender<u64>,
 }

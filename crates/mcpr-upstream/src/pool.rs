@@ -1,6 +1,7 @@
 //! All servers.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,6 +45,7 @@ impl Pool {
             memory,
             starts,
             list_pages: options.list_pages,
+            instance: instance(),
             changes: watch::Sender::new(0),
         };
         Self {
@@ -67,6 +69,11 @@ impl Pool {
         }
         before.into_values().for_each(|gone| gone.stop.cancel());
         self.around.changes.send_modify(|count| *count += 1);
+    }
+
+    /// What tells this pool's gateway from every other; it says so itself where it is a server.
+    pub fn instance(&self) -> &str {
+        &self.around.instance
     }
 
     /// A server by its name.
@@ -142,6 +149,12 @@ impl Pool {
 }
 
 /// What a server is started for before anybody uses it.
+/// A name that no other gateway has.
+fn instance() -> String {
+    let half = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", half(), half())
+}
+
 fn first_need(spec: &UpstreamSpec, listed: bool) -> Option<Need> {
     match (spec.lazy, listed) {
         (false, _) => Some(Need::Use),

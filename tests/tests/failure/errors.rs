@@ -202,3 +202,15 @@ async fn b50_an_error_of_the_server_passes_as_it_is() {
 
     assert_eq!(gateway.client().await.call("a_t", "{}").await["error"], error);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctl_04_a_prompt_that_does_not_exist_is_not_found() {
+    let gateway = gateway().ready().await;
+
+    let answer = gateway
+        .operate("prompts/get", json!({ "name": "nope", "arguments": {} }))
+        .await;
+
+    assert_eq!(answer["error"]["code"], "not_found", "{answer}");
+    assert_eq!(answer["error"]["message"], "Unknown prompt: nope");
+}

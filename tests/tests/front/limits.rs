@@ -157,3 +157,20 @@ async fn what_is_not_http_ends_its_connection_and_nothing_else() {
         200
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_05_a_session_is_opened_by_no_more_client_info_than_it_may_keep() {
+    let gateway = gateway().ready().await;
+    for (length, refused) in [(60_000, false), (70_000, true)] {
+        let info = json!({ "name": "n".repeat(length), "version": "1" });
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
+        let open = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+        let answer = Request::post("/mcp", open.to_string())
+            .token(&gateway.token)
+            .send(gateway.port)
+            .await;
+        let error = &answer.message()["error"];
+        assert_eq!((answer.head.status, error["code"] == -32602), (200, refused), "{error}");
+        assert_eq!(answer.head.header("mcp-session-id").is_none(), refused);
+    }
+}

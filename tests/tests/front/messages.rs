@@ -65,6 +65,8 @@ async fn an_array_is_refused_whatever_it_holds() {
         format!("[{note}]"),
         format!(" [{envelope}]"),
         "[7]".into(),
+        r#"["2.0",1,"ping"]"#.into(),
+        r#"["2.0",1,"tools/list",{}]"#.into(),
     ];
     let cases: Vec<(&str, i64, Value)> = arrays
         .iter()

@@ -128,3 +128,50 @@ async fn http_07_the_pipe_ends_when_the_gateway_stops() {
     gateway.operate("stop", json!({})).await;
     while wire.line().await.is_some() {}
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agg_12_a_call_cancelled_during_that_wait_is_neither_sent_nor_answered() {
+    let fake = Fake::script().tool("x").delay("start", 0.5).stdio();
+    let gateway = gateway().fake("a", &fake).start().await;
+    let mut wire = Wire::open(&gateway).await;
+    wire.request("1", "tools/call", r#"{"name":"a_x"}"#).await;
+    wire.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#)
+        .await;
+    wire.request("2", "tools/call", r#"{"name":"a_x"}"#).await;
+    let rest = wire.close().await;
+    let answered: Vec<&Value> = rest.iter().filter_map(|message| message.get("id")).collect();
+    assert_eq!(answered, [&json!(2)], "{rest:?}");
+    assert_eq!(fake.received_of("tools/call").len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn http_07_an_end_of_input_right_after_initialize_is_not_waited_out() {
+    let gateway = gateway().ready().await;
+    let began = Instant::now();
+    for _ in 0..20 {
+        let mut wire = Wire::new(&gateway);
+        wire.request("1", "initialize", r#"{"protocolVersion":"2025-11-25"}"#)
+            .await;
+        assert_eq!(wire.close().await[0]["id"], 1);
+    }
+    assert!(
+        began.elapsed() < Duration::from_millis(1900),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn http_07_the_pipe_ends_when_its_client_no_longer_reads() {
+    let gateway = gateway().ready().await;
+    Wire::open(&gateway).await.go_deaf().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_05_a_client_that_reads_no_answers_is_not_read_from_any_further() {
+    let gateway = gateway().ready().await;
+    let mut wire = Wire::open(&gateway).await;
+    let taken = wire.flood(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
+    assert!(taken < 1024 * 1024, "{taken} bytes were taken");
+    assert_eq!(wire.ask("2", "ping", "{}").await["result"], json!({}));
+}

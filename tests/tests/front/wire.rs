@@ -56,6 +56,30 @@ impl Wire {
             .expect("the gateway reads");
     }
 
+    /// Reads no longer, but could still write; gives how the gateway's side ended.
+    pub(crate) async fn go_deaf(mut self) -> io::Result<()> {
+        drop(self.lines);
+        let line = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+        self.input.write_all(line).await?;
+        let ended = timeout(PATIENCE, self.serving).await;
+        ended.expect("the pipe ends").expect("nothing panics")
+    }
+
+    /// Writes lines for as long as the gateway takes them; gives how many bytes it took.
+    pub(crate) async fn flood(&mut self, line: &str) -> usize {
+        let lines = format!("{line}\n").repeat(100);
+        let mut taken = 0;
+        while taken < 64 * ROOM {
+            let written = timeout(Duration::from_secs(1), self.input.write_all(lines.as_bytes())).await;
+            match written {
+                Ok(written) => written.expect("the gateway reads"),
+                Err(_) => break,
+            }
+            taken += lines.len();
+        }
+        taken
+    }
+
     /// Writes bytes as a line of their own.
     pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) {
         self.input

@@ -62,3 +62,21 @@ fn cfg_06_a_file_that_cannot_be_used_at_all_is_explained() {
     assert_eq!(ran.each_ref().map(|ran| ran.code), [7, 7, 7, 0]);
     assert_snapshot!(ran.map(|ran| ran.to_string()).join("\n\n"));
 }
+
+#[test]
+fn cfg_06_a_file_cannot_talk_to_the_terminal() {
+    let stage = Stage::new();
+    stage.write(
+        "mcpr.json",
+        r#"{"mcpServers":{"\u001b[31ma":{"command":"sh"},"b":{"command":"sh","args":["\u001b[2J\n\u202e"]}},"\u001b]0;x":{"url":"y"}}"#,
+    );
+    stage.write("typo.json", r#"{"mcpr":{"\u001b[31mred":1}}"#);
+
+    let checked = stage.run(&["check"]);
+    let served = stage.run(&["serve", "--config", "typo.json"]);
+
+    for page in [&checked.stdout, &served.stderr] {
+        assert!(!page.contains(['\u{1b}', '\u{202e}']), "{page:?}");
+        assert!(page.contains(r"\u{1b}[31m"), "{page:?}");
+    }
+}

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::http::ask;
-use crate::stage::{Stage, demo_server};
+use crate::stage::{Stage, demo_server, program};
 
 #[test]
 fn cfg_04_a_configuration_that_is_not_valid_ends_with_7_and_says_where() {
@@ -154,5 +154,31 @@ fn log_01_who_asks_for_json_gets_nothing_else_on_stderr() {
 
     for line in &gateway.told {
         assert!(serde_json::from_str::<serde_json::Value>(line).is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn b110_a_bridge_that_leads_back_to_its_own_gateway_is_no_server() {
+    let stage = Stage::new();
+    let home = stage.path("").display().to_string();
+    let bridge = json!({ "command": program(), "args": ["connect"], "env": { "MCPR_HOME": home } });
+    let servers = json!({ "mcpServers": { "calc": demo_server("calc"), "loop": bridge } });
+    stage.write("mcpr.json", &servers.to_string());
+    let mut gateway = stage.start(&["serve", "--port", "0"]);
+
+    let told = gateway.hears("this gateway itself");
+
+    assert!(told.contains("loop"), "{told}");
+    let tools = ask(gateway.port(), Some(&gateway.token()), "tools/list", json!({})).1;
+    assert!(!tools.to_string().contains("loop_"), "{tools}");
+}
+
+#[test]
+fn log_02_no_file_is_called_off() {
+    for word in ["off", "none"] {
+        let stage = Stage::serving(&[]);
+        let mut gateway = stage.start(&["serve", "--port", "0", "--log-file", word]);
+        gateway.hears("no servers");
+        assert_eq!(stage.files().iter().filter(|file| *file == word || *file == "logs").count(), 0);
     }
 }

@@ -26,7 +26,7 @@ use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use self::era::ParamTable;
@@ -39,6 +39,14 @@ const QUEUE: usize = 256;
 /// How long requests may take that are under way when the client closes its end: a script that
 /// writes its requests and ends still gets its answers.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
+/// When a cancel is told again: on a connection of its own it can overtake its request.
+const CANCEL_AGAIN: [Duration; 4] = [
+    Duration::from_millis(20),
+    Duration::from_millis(100),
+    Duration::from_millis(500),
+    Duration::from_secs(2),
+];
 
 /// How long the gateway may take to accept a message that has no answer.
 const DELIVERY: Duration = Duration::from_secs(10);
@@ -227,10 +235,14 @@ impl Bridge {
     }
 
     async fn notification(self: &Arc<Self>, note: &Notification, text: Bytes, work: &mut JoinSet<()>) {
-        if self.gives_up(note) == Some(Era::Stateless) {
+        let given_up = self.gives_up(note);
+        if given_up == Some(Era::Stateless) {
             return;
         }
-        self.deliver(text).await;
+        self.deliver(text.clone()).await;
+        if let (Some(_), Some(id)) = (given_up, cancelled(note)) {
+            work.spawn(self.clone().insist(id, text));
+        }
         if &*note.method == notification::INITIALIZED
             && let Some((headers, open)) = self.stream()
         {
@@ -251,6 +263,18 @@ impl Bridge {
             Err(_) => format!("no answer within {DELIVERY:?}"),
         };
         tracing::warn!(reason, "the gateway did not take a message");
+    }
+
+    /// Tells a cancel again until its request has ended.
+    async fn insist(self: Arc<Self>, id: Id, text: Bytes) {
+        for pause in CANCEL_AGAIN {
+            sleep(pause).await;
+            let wanted = |request: &Underway| !request.given_up.is_cancelled();
+            if self.underway.lock().get(&id).is_none_or(wanted) {
+                return;
+            }
+            self.deliver(text.clone()).await;
+        }
     }
 
     /// Notes that an answer is no longer wanted; gives the era of the request, if it is under way.

@@ -64,7 +64,14 @@ pub async fn serve(
     work.shutdown().await;
     drop(work);
     drop(pipe);
-    let _ = writer.await;
+    let stopped = async {
+        gateway.stop.cancelled().await;
+        tokio::time::sleep(LAST_WORDS).await;
+    };
+    tokio::select! {
+        _ = writer => {}
+        () = stopped => {} // Whoever reads no longer holds up no stop.
+    }
     read
 }
 
@@ -90,7 +97,8 @@ impl Pipe {
         let mut reader = LineReader::new(input);
         loop {
             let line = tokio::select! {
-                line = reader.next() => line?,
+                line = self.next(&mut reader) => line?,
+                () = self.lines.closed() => return Ok(()), // The client reads no longer.
                 () = self.gateway.stop.cancelled() => return Ok(()),
             };
             while work.try_join_next().is_some() {}
@@ -100,6 +108,13 @@ impl Pipe {
                 Some(odd) => self.say(broken(&odd)).await,
             }
         }
+    }
+
+    /// The next line, once there is room for what it comes to: a client that reads nothing is not
+    /// read from any further (SEC-05).
+    async fn next(&self, reader: &mut LineReader<impl AsyncRead + Unpin>) -> io::Result<Option<Line>> {
+        drop(self.lines.reserve().await);
+        reader.next().await
     }
 
     async fn take(self: Arc<Self>, message: Result<Message, Broken>, work: &mut JoinSet<()>) {
@@ -157,29 +172,31 @@ impl Pipe {
                     before.end();
                 }
                 self.say(done.text).await;
-                work.spawn(self.announce(session));
+                // Opened before the next line is read, so that the end of input finds it open.
+                let notices = SessionNotices::open(&self.gateway, session);
+                work.spawn(self.announce(notices));
             }
             Err((id, fault)) => self.refuse(Some(&id), &fault, Era::Session).await,
         }
     }
 
     /// Tells the client of changes for as long as its session lives.
-    async fn announce(self: Arc<Self>, session: Arc<Session>) {
-        let mut notices = SessionNotices::open(&self.gateway, session);
+    async fn announce(self: Arc<Self>, mut notices: SessionNotices) {
         while let Some(notice) = notices.next().await {
             self.say(notice).await;
         }
     }
 
     async fn answer(self: Arc<Self>, context: Context, request: Request) {
-        if needs_listings(&request.method) {
-            self.listed.get_or_init(|| self.wait_for_listings()).await;
-        }
         let (id, era) = (request.id.clone(), context.era());
+        let wanted = !needs_listings(&request.method) || self.listed(&context, &id).await;
         let handled = AssertUnwindSafe(self.gateway.dispatch(context, request)).catch_unwind();
         let Ok(handled) = handled.await else {
             return self.refuse(Some(&id), &Fault::Internal, era).await;
         };
+        if !wanted {
+            return; // A flight that is dropped here has not begun, and is recorded as cancelled.
+        }
         match handled {
             Handled::Done(done) => self.say(done.text).await,
             Handled::Flight(mut flight) => loop {
@@ -198,6 +215,25 @@ impl Pipe {
                 self.listens.lock().retain(|(open, _)| *open != id);
             }
         }
+    }
+
+    /// Gives the first list its wait (AGG-12); false if the client cancelled this request meanwhile.
+    async fn listed(&self, context: &Context, id: &Id) -> bool {
+        if self.listed.initialized() {
+            return true;
+        }
+        let wait = self.listed.get_or_init(|| self.wait_for_listings());
+        let flights = context.flights.as_ref();
+        let Some((flights, cancel)) = flights.and_then(|flights| Some((flights, flights.enter(id)?))) else {
+            wait.await; // One with that id is under way, which is found out later.
+            return true;
+        };
+        let wanted = tokio::select! {
+            () = cancel.until_wished() => false,
+            _ = wait => true,
+        };
+        flights.leave(id);
+        wanted
     }
 
     /// A client that started mcpr as its own child lists at once and may never ask again, so the
@@ -244,6 +280,7 @@ impl Pipe {
         tokio::select! {
             () = answers => {}
             () = tokio::time::sleep(LAST_WORDS) => {}
+            () = self.lines.closed() => {}
             () = self.gateway.stop.cancelled() => {}
         }
     }

@@ -71,6 +71,10 @@ impl Keeper {
     async fn start_in_time(&mut self, deadline: Instant) -> Result<Started, Failed> {
         let met = timeout_at(deadline, self.meet()).await;
         let met = met.unwrap_or_else(|_| Err(self.too_slow("introduction")))?;
+        if met.introduced.gateway.as_ref() == Some(&self.around.instance) {
+            met.line.transport.close().await;
+            return Err(itself());
+        }
         let listed = timeout_at(deadline, self.first_lists(met)).await;
         listed.unwrap_or_else(|_| Err(self.too_slow("first listing")))
     }
@@ -251,6 +255,12 @@ impl Keeper {
             Some(Err(failed)) => on_failed_probe(failed, &self.spec.reach),
         }
     }
+}
+
+/// The way to the server leads back here, where no address tells: through a bridge or a proxy (B110).
+fn itself() -> Failed {
+    let detail = "it is this gateway itself; remove the entry, or name the server that is meant";
+    Failed::maybe_sent(FailedKind::Malformed, detail)
 }
 
 type Fresh = (Line, Option<Arc<dyn Signs>>);

@@ -52,6 +52,27 @@ async fn a_cancelled_request_of_a_session_is_told_to_the_gateway_and_may_end_una
 }
 
 #[tokio::test]
+async fn a_cancel_that_overtook_its_request_is_told_again_until_that_has_ended() {
+    let gateway = Played::start().await;
+    let mut client = gateway.client();
+    client.opens_session(&gateway).await;
+    client.says(request(1, "tools/call")).await;
+    let call = gateway.asked().await;
+
+    let cancelled =
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } });
+    client.says(&cancelled).await;
+    for _ in 0..2 {
+        let told = gateway.asked().await;
+        assert_eq!(serde_json::from_str::<Value>(&told.body).unwrap(), cancelled);
+        told.answers(202, "", "").await;
+    }
+    call.answers(200, "content-type: text/event-stream\r\n", "").await;
+
+    assert!(client.leaves().await.is_empty());
+}
+
+#[tokio::test]
 async fn a_session_that_is_lost_is_an_error_and_then_forgotten() {
     let gateway = Played::start().await;
     let mut client = gateway.client();
