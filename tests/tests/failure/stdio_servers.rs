@@ -252,7 +252,10 @@ async fn b61_a_relative_folder_starts_at_the_file_that_names_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn b05_a_server_that_closes_its_stdout_is_not_said_to_have_been_killed() {
     let gateway = gateway()
-        .command("mute", &["sh", "-c", "exec >&-; read -r line; read -r line; exit 0"])
+        .command(
+            "mute",
+            &["sh", "-c", "exec >&-; read -r line; read -r line; exit 0"],
+        )
         .start()
         .await;
 

@@ -187,6 +187,7 @@ fn a_gateway_that_goes_and_comes_back_is_found_again() {
     let mut gateway = stage.serve();
     let mut client = stage.start(&["connect"]);
     opens_session(&mut client);
+    tools(&mut client); // The session is open on both sides before the gateway goes.
     gateway.signal(Signal::TERM);
     assert_eq!(gateway.exit_code(), 0);
 

@@ -179,6 +179,13 @@ fn log_02_no_file_is_called_off() {
         let stage = Stage::serving(&[]);
         let mut gateway = stage.start(&["serve", "--port", "0", "--log-file", word]);
         gateway.hears("no servers");
-        assert_eq!(stage.files().iter().filter(|file| *file == word || *file == "logs").count(), 0);
+        assert_eq!(
+            stage
+                .files()
+                .iter()
+                .filter(|file| *file == word || *file == "logs")
+                .count(),
+            0
+        );
     }
 }

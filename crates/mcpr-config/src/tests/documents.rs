@@ -108,11 +108,17 @@ fn the_file_of_the_bench_loads_silently() {
 
 #[test]
 fn cfg_02_a_server_outside_of_mcp_servers_is_told() {
-    let config = load(r#"{"git": {"command": "uvx"}, "web": {"url": "http://h"}, "theme": {"dark": true}, "mcp": {}}"#);
+    let config = load(
+        r#"{"git": {"command": "uvx"}, "web": {"url": "http://h"}, "theme": {"dark": true}, "mcp": {}}"#,
+    );
 
     let told = warnings(&config).join("\n");
     assert_eq!(config.servers.len(), 0);
-    for part in ["`git` looks like a server", "`web` looks like a server", "`mcpServers`"] {
+    for part in [
+        "`git` looks like a server",
+        "`web` looks like a server",
+        "`mcpServers`",
+    ] {
         assert!(told.contains(part), "{told}");
     }
     assert!(!told.contains("theme"), "{told}");

@@ -58,7 +58,10 @@ impl Execute<GetPrompt, Principal> for Operator {
         // MCP has the same code for a prompt that is not there and for arguments that do not fit.
         let unknown = Fault::UnknownPrompt(asked.name).to_string();
         answer.map_err(|failure| match failure.message == unknown {
-            true => Failure { code: ErrorCode::NotFound, ..failure },
+            true => Failure {
+                code: ErrorCode::NotFound,
+                ..failure
+            },
             false => failure,
         })
     }
