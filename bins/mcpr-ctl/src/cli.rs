@@ -210,10 +210,10 @@ pub(crate) struct NewToken {
     /// The client app it is for, such as claude-code
     #[arg(long, value_name = "APP")]
     pub(crate) client: Option<String>,
-    /// The project it shall not leave (no effect yet)
+    /// The project it shall not leave (not supported yet)
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
-    /// The toolset its calls shall be limited to (no effect yet)
+    /// The toolset its calls shall be limited to (not supported yet)
     #[arg(long, value_name = "TOOLSET")]
     pub(crate) toolset: Option<String>,
     /// What it allows: read (lists and status), call (that and using them), admin (everything)

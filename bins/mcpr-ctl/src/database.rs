@@ -43,6 +43,7 @@ impl Database {
 
 impl Execute<CreateToken, Owner> for Database {
     async fn execute(&self, _: &Owner, wanted: CreateToken) -> Result<CreatedToken, Failure> {
+        wanted.check_limits()?;
         let now = Timestamp::now();
         let minted = mint(new_token(wanted)?, now).map_err(|error| no_token(&error))?;
         self.0

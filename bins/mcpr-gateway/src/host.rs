@@ -35,7 +35,15 @@ impl Host {
         listen: Vec<String>,
     ) -> Result<Self, Problem> {
         let config = settings.config;
-        let store = mcpr_store::open(&settings.paths.database).await?;
+        let store = match mcpr_store::open(&settings.paths.database).await {
+            Ok(store) => store,
+            // A pipe needs no tokens: without a database it only learns again what earlier runs knew.
+            Err(error) if listen.is_empty() => {
+                tracing::warn!(reason = %error, "nothing will be remembered: the database cannot be used");
+                Arc::new(mcpr_store::Memory::new())
+            }
+            Err(error) => return Err(error.into()),
+        };
         let dialer = Dialer {
             guardian: guardian(),
             message_max: config.gateway.limits.server_message,

@@ -40,7 +40,10 @@ impl Client {
     pub(crate) fn of_session(version: Version, params: &Object) -> Self {
         // A copy: a slice would keep the whole body for as long as the session lives.
         let info = params.get("clientInfo");
-        Self::new(version, info.map(|info| RawJson::trusted(info.as_bytes().to_vec())))
+        Self::new(
+            version,
+            info.map(|info| RawJson::trusted(info.as_bytes().to_vec())),
+        )
     }
 
     /// The client of a stateless request.

@@ -184,7 +184,10 @@ impl Gateway {
         let asked = params
             .text("protocolVersion")
             .ok_or_else(|| wrong("`protocolVersion` must be a string"))?;
-        if params.get("clientInfo").is_some_and(|info| info.as_bytes().len() > CLIENT_INFO) {
+        if params
+            .get("clientInfo")
+            .is_some_and(|info| info.as_bytes().len() > CLIENT_INFO)
+        {
             return Err(wrong("`clientInfo` is larger than 64 KiB"));
         }
         let client = Arc::new(Client::of_session(Version::negotiate(&asked), &params));

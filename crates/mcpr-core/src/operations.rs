@@ -31,19 +31,21 @@ impl Operator {
     pub async fn perform(&self, caller: &Principal, path: &str, body: &[u8]) -> Response<Bytes> {
         let path = format!("{PREFIX}{path}");
         match route(&path) {
-            Some(route) if !may_operate(caller, route.read_only) => refuse(forbidden(route.read_only)),
+            Some(route) if !may_operate(caller, route.read_only) => {
+                Self::refuse_for_scope(if route.read_only { "read" } else { "admin" })
+            }
             _ => dispatch(self, caller, &path, body).await,
         }
     }
-}
 
-fn forbidden(read_only: bool) -> Failure {
-    let scope = if read_only { "read" } else { "admin" };
-    let failure = Failure::new(
-        ErrorCode::Permission,
-        format!("this token lacks the scope `{scope}`"),
-    );
-    failure.hint(format!(
-        "make one that has it: mcpr-ctl tokens create --name NAME --scope {scope}"
-    ))
+    /// The answer for a caller whose token lacks a scope.
+    pub(crate) fn refuse_for_scope(scope: &str) -> Response<Bytes> {
+        let failure = Failure::new(
+            ErrorCode::Permission,
+            format!("this token lacks the scope `{scope}`"),
+        );
+        refuse(failure.hint(format!(
+            "make one that has it: mcpr-ctl tokens create --name NAME --scope {scope}"
+        )))
+    }
 }

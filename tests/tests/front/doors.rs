@@ -71,13 +71,15 @@ async fn sec_03_sessions_of_nobody_and_of_a_token_are_apart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sec_06_the_admin_api_is_behind_the_operator_s_door_alone() {
+async fn sec_06_the_admin_api_is_for_the_operator_s_door_or_an_operator_s_token() {
     let gateway = gateway().ready().await;
     let admin = gateway.another_token(&["admin"]).await;
     let (open_port, _open) = open(&gateway, Door::Open);
     let (control_port, _control) = open(&gateway, Door::Control);
     let status = Request::post("/admin/v1/status", "{}").token(&admin);
-    assert_eq!(status.send(gateway.port).await.status(), 404);
+    let client = Request::post("/admin/v1/status", "{}").token(&gateway.token);
+    assert_eq!(status.send(gateway.port).await.status(), 200);
+    assert_eq!(client.send(gateway.port).await.status(), 403);
     assert_eq!(status.send(open_port).await.status(), 404);
     assert_eq!(
         status.without("authorization").send(control_port).await.status(),

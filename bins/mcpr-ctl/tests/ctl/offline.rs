@@ -42,8 +42,6 @@ fn http_03_what_is_known_of_a_token_is_listed_and_its_text_is_not() {
         "laptop",
         "--client",
         "cursor",
-        "--project",
-        "web",
         "--scope",
         "read",
         "--expires",
@@ -55,11 +53,25 @@ fn http_03_what_is_known_of_a_token_is_listed_and_its_text_is_not() {
 
     let token = &list["tokens"][0];
     assert_eq!(token["id"], id.as_str());
-    let facts = ["name", "client", "project", "kind", "state"].map(|fact| token[fact].as_str().unwrap());
-    assert_eq!(facts, ["laptop", "cursor", "web", "pat", "active"]);
+    let facts = ["name", "client", "kind", "state"].map(|fact| token[fact].as_str().unwrap());
+    assert_eq!(facts, ["laptop", "cursor", "pat", "active"]);
     assert_eq!(token["scopes"], serde_json::json!(["read"]));
     assert!(token["expires"].as_str() > token["created"].as_str());
     assert_eq!(token.get("secret"), None);
+}
+
+#[test]
+fn prj_02_a_limit_that_would_not_hold_is_refused() {
+    let stage = Stage::new();
+
+    let refused = stage.ctl(&["tokens", "create", "--name", "a", "--project", "web"]);
+
+    assert!(
+        refused.stderr.contains("cannot limit a token to a project yet"),
+        "{}",
+        refused.stderr
+    );
+    assert_ne!(refused.code, 0);
 }
 
 #[test]

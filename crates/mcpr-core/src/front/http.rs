@@ -56,8 +56,12 @@ pub async fn serve(gateway: Arc<Gateway>, bound: Bound, door: Door, options: Opt
         &gateway.stop
     }
     .clone();
+    let loopback = bound
+        .local_addr()
+        .is_some_and(|address| address.ip().is_loopback());
     let options = Options {
-        admin: door == Door::Control,
+        // SEC-06: the operator's socket, or a loopback address with an operator's token.
+        admin: door == Door::Control || (door == Door::Tokens && loopback),
         ..options
     };
     server::serve(bound, Arc::new(HttpFront { gateway, door }), options, stop).await
@@ -95,7 +99,10 @@ impl Front for HttpFront {
 
     async fn admin(&self, caller: Principal, path: &str, body: Bytes) -> Reply {
         let operator = Operator::new(self.gateway.clone());
-        let answer = operator.perform(&caller, path, &body).await;
+        let answer = match self.door {
+            Door::Tokens if !caller.allows(Scope::Admin) => Operator::refuse_for_scope("admin"),
+            _ => operator.perform(&caller, path, &body).await,
+        };
         let (head, body) = answer.into_parts();
         Reply::json(head.status, body)
     }
