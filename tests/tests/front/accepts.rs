@@ -184,6 +184,8 @@ async fn a_listen_needs_a_client_that_takes_streams() {
     let request = stateless
         .post(&text, "subscriptions/listen", None)
         .replace("accept", "application/json");
+    let (head, _) = request.open(gateway.port).await;
+    assert_eq!(head.status, 406, "and no stream without an end");
     assert_eq!(
         refusal(&request.send(gateway.port).await),
         (406, -32600, json!("l"))

@@ -170,7 +170,11 @@ async fn sec_05_a_session_is_opened_by_no_more_client_info_than_it_may_keep() {
             .send(gateway.port)
             .await;
         let error = &answer.message()["error"];
-        assert_eq!((answer.head.status, error["code"] == -32602), (200, refused), "{error}");
+        assert_eq!(
+            (answer.head.status, error["code"] == -32602),
+            (200, refused),
+            "{error}"
+        );
         assert_eq!(answer.head.header("mcp-session-id").is_none(), refused);
     }
 }

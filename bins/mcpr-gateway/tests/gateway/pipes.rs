@@ -201,18 +201,17 @@ fn a_gateway_that_goes_and_comes_back_is_found_again() {
             .contains("start it with `mcpr-gateway`")
     );
 
+    // Its session died with it; the client need not know.
     let _gateway = stage.serve();
-    client.says(&request(2, "tools/list", json!({})));
-    let unknown = client.answers_to(2);
-    assert!(
-        unknown["error"]["message"]
-            .as_str()
-            .unwrap()
-            .starts_with("Session not found"),
-        "{unknown}"
-    );
-    opens_session(&mut client);
+    client.says(&request(4, "tools/list", json!({})));
+    for list in ["tools", "prompts", "resources"] {
+        let method = format!("notifications/{list}/list_changed");
+        assert_eq!(client.answers(), json!({ "jsonrpc": "2.0", "method": method }));
+    }
+    assert!(client.answers_to(4)["result"]["tools"].is_array());
     assert_eq!(adds_after_list(&mut client), 42);
+    client.leave();
+    assert_eq!(client.exit_code(), 0);
 }
 
 fn adds_after_list(client: &mut Running) -> i64 {

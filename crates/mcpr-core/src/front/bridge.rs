@@ -1,11 +1,13 @@
 //! A pipe to a running gateway: its lines are posted there, and what comes back becomes lines.
 //!
 //! The bridge looks into a message only as far as it must to know how it travels: which era it is
-//! of (`era`), which session it belongs to (`session`), and which request an answer ends (`relay`).
+//! of (`era`), which session it belongs to (`session`, `renew`), and which request an answer ends
+//! (`relay`).
 //! What it carries is the text as it came, in both directions.
 
 mod era;
 mod relay;
+mod renew;
 mod session;
 #[cfg(test)]
 mod tests;
@@ -21,15 +23,16 @@ use mcpr_protocol::{Broken, Era, ErrorObject, Id, Message, Method, Notification,
 use mcpr_protocol::{code, notification};
 use mcpr_transport::Failed;
 use mcpr_transport::child::{Line, LineReader};
-use mcpr_transport::http::client::Link;
+use mcpr_transport::http::client::{Answer, Link};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use self::era::ParamTable;
+use self::renew::Renewal;
 use self::session::Session;
 use crate::front::http::cancelled;
 
@@ -87,8 +90,10 @@ pub async fn knock(link: &Link) -> Result<(), Refused> {
 /// Carries messages between a client on a pipe and the gateway, until the client closes the pipe.
 ///
 /// Requests run side by side, and their answers come in any order. A gateway that is lost is an
-/// error for the requests under way, and is looked for again with the next one; a session that it
-/// no longer knows is an error until the client opens another.
+/// error for the requests under way, and is looked for again with the next one; those whose outcome
+/// is unknown are never sent again. A session that it no longer knows is opened anew, as the client
+/// opened it, and the request that it refused is sent once more. The client is then told that all
+/// lists may have changed; what else the old session held is gone: log level and subscriptions.
 ///
 /// # Errors
 ///
@@ -103,6 +108,8 @@ pub async fn serve(
         link: link.clone(),
         lines,
         session: Mutex::default(),
+        renewal: Renewal::default(),
+        streams: Notify::new(),
         underway: Mutex::default(),
         params: Mutex::default(),
     });
@@ -122,6 +129,9 @@ struct Bridge {
     link: Link,
     lines: mpsc::Sender<Rope>,
     session: Mutex<Option<Session>>,
+    renewal: Renewal,
+    /// Told when the stream of the session may be opened.
+    streams: Notify,
     underway: Mutex<HashMap<Id, Underway>>,
     params: Mutex<ParamTable>,
 }
@@ -137,10 +147,16 @@ struct Underway {
 
 impl Bridge {
     async fn run(self: Arc<Self>, input: impl AsyncRead + Unpin + Send) -> io::Result<()> {
-        let mut work = JoinSet::new();
-        let read = self.read(input, &mut work).await;
-        self.finish(work).await;
-        read
+        let carrying = async {
+            let mut work = JoinSet::new();
+            let read = self.read(input, &mut work).await;
+            self.finish(work).await;
+            read
+        };
+        tokio::select! {
+            read = carrying => read,
+            never = self.listen_always() => match never {},
+        }
     }
 
     async fn read(
@@ -174,7 +190,7 @@ impl Bridge {
     async fn request(self: &Arc<Self>, request: Request, text: Bytes, work: &mut JoinSet<()>) {
         if request.method == Method::Initialize {
             // Nothing overtakes it: what follows belongs to the session that it opens.
-            return self.initialize(&request.id, text).await;
+            return self.initialize(&request, text).await;
         }
         match self.enter(&request) {
             Some(given_up) => drop(work.spawn(self.clone().call(request, text, given_up))),
@@ -189,7 +205,7 @@ impl Bridge {
                 let call = self.call_stateless(&request, &version, text);
                 given_up.run_until_cancelled(call).await.unwrap_or(Ok(()))
             }
-            None => self.call_in_session(&request, text).await,
+            None => self.call_in_session(&request, text, &given_up).await,
         };
         if let (Err(error), false) = (outcome, given_up.is_cancelled()) {
             self.refuse(Some(&request.id), &error).await;
@@ -200,33 +216,17 @@ impl Bridge {
     async fn call_stateless(&self, request: &Request, version: &str, text: Bytes) -> Result<(), ErrorObject> {
         self.learn_tools(request, version).await;
         let headers = self.stateless_headers(request, version);
-        self.exchange(request, headers, text).await
+        let posted = self.link.post(headers, text.into()).await;
+        let answer = posted.map_err(|failed| relay::lost(&failed))?;
+        self.pass_on(request, answer).await
     }
 
-    async fn call_in_session(&self, request: &Request, text: Bytes) -> Result<(), ErrorObject> {
-        // Without a session the gateway says what is missing.
-        let headers = self
-            .session_headers()
-            .unwrap_or_else(|| self.link.template().clone());
-        self.exchange(request, headers, text).await
-    }
-
-    /// Posts a request and passes on what comes, up to its answer.
+    /// Passes on what comes for a request, up to its answer.
     ///
     /// # Errors
     ///
     /// What stands in for an answer that does not come.
-    async fn exchange(
-        &self,
-        request: &Request,
-        headers: Arc<HeaderMap>,
-        text: Bytes,
-    ) -> Result<(), ErrorObject> {
-        let posted = self.link.post(headers.clone(), text.into()).await;
-        let answer = posted.map_err(|failed| relay::lost(&failed))?;
-        if answer.status == StatusCode::NOT_FOUND {
-            self.forget_session(&headers);
-        }
+    async fn pass_on(&self, request: &Request, answer: Answer) -> Result<(), ErrorObject> {
         let response = self.relay(&request.id, answer).await?;
         if let (Method::ToolsList, Ok(result)) = (&request.method, &response.outcome) {
             self.params.lock().learn(result);
@@ -243,11 +243,8 @@ impl Bridge {
         if let (Some(_), Some(id)) = (given_up, cancelled(note)) {
             work.spawn(self.clone().insist(id, text));
         }
-        if &*note.method == notification::INITIALIZED
-            && let Some((headers, open)) = self.stream()
-        {
-            let listening = self.clone().listen(headers);
-            work.spawn(async move { open.run_until_cancelled_owned(listening).await.unwrap_or(()) });
+        if &*note.method == notification::INITIALIZED {
+            self.streams.notify_one();
         }
     }
 
@@ -256,7 +253,12 @@ impl Bridge {
         let Some(headers) = self.session_headers() else {
             return tracing::debug!("a message without a session has nowhere to go");
         };
-        let delivered = async { relay::accepted(self.link.post(headers, text.into()).await?).await };
+        self.deliver_to(headers, text.into()).await;
+    }
+
+    /// Sends a message that has no answer, with these headers.
+    async fn deliver_to(&self, headers: Arc<HeaderMap>, text: Rope) {
+        let delivered = async { relay::accepted(self.link.post(headers, text).await?).await };
         let reason = match timeout(DELIVERY, delivered).await {
             Ok(Ok(())) => return,
             Ok(Err(failed)) => failed.to_string(),

@@ -1,11 +1,12 @@
 //! The session of a client of the session era.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use mcpr_protocol::{Id, Object, RawJson};
+use mcpr_protocol::{ErrorObject, Object, RawJson, Request};
 use mcpr_transport::http::client::Answer;
 use mcpr_transport::http::names;
 use tokio::time::{sleep, timeout};
@@ -28,7 +29,7 @@ const PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs
 const FAREWELL: Duration = Duration::from_millis(500);
 
 impl Session {
-    fn new(template: &HeaderMap, id: Option<HeaderValue>, result: &RawJson) -> Self {
+    pub(super) fn new(template: &HeaderMap, id: Option<HeaderValue>, result: &RawJson) -> Self {
         let mut headers = template.clone();
         let version = Object::read(result)
             .ok()
@@ -41,6 +42,11 @@ impl Session {
             open: CancellationToken::new(),
         }
     }
+
+    /// The headers of what belongs to it.
+    pub(super) fn headers(&self) -> Arc<HeaderMap> {
+        self.headers.clone()
+    }
 }
 
 impl Drop for Session {
@@ -51,24 +57,34 @@ impl Drop for Session {
 
 impl Bridge {
     /// Opens a session, in place of an older one.
-    pub(super) async fn initialize(&self, id: &Id, text: Bytes) {
+    pub(super) async fn initialize(&self, request: &Request, text: Bytes) {
+        // A session that is opened anew meanwhile would come in its place.
+        let _turn = self.renewal.turn.lock().await;
+        self.renewal.forget();
         self.end_session().await;
         let posted = self.link.post(self.link.template().clone(), text.into()).await;
         let opened = match posted {
-            Ok(answer) => self.open(id, answer).await,
+            Ok(answer) => self.open(request, answer).await,
             Err(failed) => Err(relay::lost(&failed)),
         };
         if let Err(error) = opened {
-            self.refuse(Some(id), &error).await;
+            self.refuse(Some(&request.id), &error).await;
         }
     }
 
-    async fn open(&self, id: &Id, answer: Answer) -> Result<(), mcpr_protocol::ErrorObject> {
+    async fn open(&self, request: &Request, answer: Answer) -> Result<(), ErrorObject> {
         let session = answer.headers.get(names::SESSION_ID).cloned();
-        if let Ok(result) = self.relay(id, answer).await?.outcome {
-            *self.session.lock() = Some(Session::new(self.link.template(), session, &result));
+        if let Ok(result) = self.relay(&request.id, answer).await?.outcome {
+            let session = Session::new(self.link.template(), session, &result);
+            self.renewal.keep(request, &session.headers);
+            self.enter_session(session);
         }
         Ok(())
+    }
+
+    /// Makes this the session of what follows.
+    pub(super) fn enter_session(&self, session: Session) {
+        *self.session.lock() = Some(session);
     }
 
     /// The headers of a message of the session, if there is one.
@@ -80,7 +96,7 @@ impl Bridge {
     }
 
     /// What opens the session's stream, and what ends it.
-    pub(super) fn stream(&self) -> Option<(Arc<HeaderMap>, CancellationToken)> {
+    fn stream(&self) -> Option<(Arc<HeaderMap>, CancellationToken)> {
         let session = self.session.lock();
         let session = session
             .as_ref()
@@ -112,24 +128,37 @@ impl Bridge {
         let Some(session) = session.filter(|session| session.headers.contains_key(names::SESSION_ID)) else {
             return;
         };
-        if !matches!(
-            timeout(FAREWELL, self.link.delete(&session.headers)).await,
-            Ok(Ok(_))
-        ) {
+        self.say_goodbye(&session.headers).await;
+    }
+
+    /// Tells the gateway that the session with these headers is over.
+    pub(super) async fn say_goodbye(&self, headers: &Arc<HeaderMap>) {
+        let told = timeout(FAREWELL, self.link.delete(headers)).await;
+        if !matches!(told, Ok(Ok(_))) {
             tracing::debug!("the gateway was not told of the end of the session");
         }
     }
 
+    /// Listens to the stream of each session that wants it, for ever.
+    pub(super) async fn listen_always(&self) -> Infallible {
+        loop {
+            self.streams.notified().await;
+            if let Some((headers, open)) = self.stream() {
+                open.run_until_cancelled(self.listen(&headers)).await;
+            }
+        }
+    }
+
     /// Passes on what comes on the session's stream, and asks for it again when it ends.
-    pub(super) async fn listen(self: Arc<Self>, headers: Arc<HeaderMap>) {
+    async fn listen(&self, headers: &Arc<HeaderMap>) {
         let mut pause = PAUSE.0;
         loop {
-            match self.link.get_stream(&headers).await {
+            match self.link.get_stream(headers).await {
                 Ok(answer) if answer.is_stream() => {
                     pause = PAUSE.0;
                     self.hear(answer).await;
                 }
-                Ok(answer) if answer.status == StatusCode::NOT_FOUND => return self.forget_session(&headers),
+                Ok(answer) if answer.status == StatusCode::NOT_FOUND => return self.forget_session(headers),
                 Ok(answer) if answer.status.is_client_error() => return, // None is offered.
                 _ => {}
             }

@@ -1,6 +1,7 @@
 //! Stories about a client on a pipe and a gateway that the test plays itself.
 
 mod faults;
+mod renewals;
 mod sessions;
 mod stateless;
 
@@ -103,6 +104,18 @@ impl Asked {
             .await;
     }
 
+    fn message(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+
+    /// Answers `initialize` with this session.
+    async fn opens(self, session: &str, version: &str) {
+        let id = self.message()["id"].clone();
+        let answer = json!({ "jsonrpc": "2.0", "id": id, "result": { "protocolVersion": version } });
+        let headers = format!("content-type: application/json\r\nmcp-session-id: {session}\r\n");
+        self.answers(200, &headers, &answer.to_string()).await;
+    }
+
     /// Begins a stream of events with this one.
     async fn streams(self, event: &Value) -> TcpStream {
         let head = "HTTP/1.1 200 X\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n";
@@ -149,13 +162,8 @@ impl Client {
 
     async fn opens_session(&mut self, gateway: &Played) {
         self.says(INITIALIZE).await;
+        gateway.asked().await.opens("s1", "2025-06-18").await;
         let answer = json!({ "jsonrpc": "2.0", "id": "i", "result": { "protocolVersion": "2025-06-18" } });
-        let headers = "content-type: application/json\r\nmcp-session-id: s1\r\n";
-        gateway
-            .asked()
-            .await
-            .answers(200, headers, &answer.to_string())
-            .await;
         assert_eq!(self.hears().await, answer);
     }
 }

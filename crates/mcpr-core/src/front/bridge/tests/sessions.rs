@@ -71,22 +71,3 @@ async fn a_cancel_that_overtook_its_request_is_told_again_until_that_has_ended()
 
     assert!(client.leaves().await.is_empty());
 }
-
-#[tokio::test]
-async fn a_session_that_is_lost_is_an_error_and_then_forgotten() {
-    let gateway = Played::start().await;
-    let mut client = gateway.client();
-    client.opens_session(&gateway).await;
-
-    client.says(request(1, "tools/list")).await;
-    let error =
-        json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32600, "message": "Session not found" } });
-    let asked = gateway.asked().await;
-    asked
-        .answers(404, "content-type: application/json\r\n", &error.to_string())
-        .await;
-    assert_eq!(client.hears().await, error);
-
-    client.says(request(2, "tools/list")).await;
-    assert_eq!(gateway.asked().await.header("mcp-session-id"), None);
-}
