@@ -13,13 +13,23 @@ use mcpr_core::{Gateway, Operator};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let file: PathBuf = std::env::args_os().nth(1).context("name a configuration file")?.into();
-    let gateway = Gateway::builder(Config::from_files(&[file], &Process)?).start().await?;
+    let file: PathBuf = std::env::args_os()
+        .nth(1)
+        .context("name a configuration file")?
+        .into();
+    let gateway = Gateway::builder(Config::from_files(&[file], &Process)?)
+        .start()
+        .await?;
     gateway.settled().await;
 
     let (operator, me) = (Operator::new(gateway.clone()), Principal::local());
     for server in operator.execute(&me, ListServers {}).await?.servers {
-        println!("{} is {} {}", server.name, server.state, server.reason.unwrap_or_default());
+        println!(
+            "{} is {} {}",
+            server.name,
+            server.state,
+            server.reason.unwrap_or_default()
+        );
     }
     for tool in operator.execute(&me, ListTools::default()).await?.tools {
         println!("{}: {}", tool.name, tool.description.unwrap_or_default());

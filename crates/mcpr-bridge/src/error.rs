@@ -109,8 +109,14 @@ impl Seen<'_> {
 
     /// A code that means nothing to the client, or that was about mcpr's own hop.
     fn internal(&self) -> Rope {
-        let data = Upstream { upstream_code: self.code, upstream_data: self.object.get("data") };
-        ErrorObject::new(code::INTERNAL, self.message()).with(&data).render().into()
+        let data = Upstream {
+            upstream_code: self.code,
+            upstream_data: self.object.get("data"),
+        };
+        ErrorObject::new(code::INTERNAL, self.message())
+            .with(&data)
+            .render()
+            .into()
     }
 
     fn as_tool_error(&self) -> Rope {

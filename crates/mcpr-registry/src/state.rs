@@ -70,7 +70,10 @@ impl States {
 
     /// How a server is doing.
     pub fn get(&self, server: &ServerName) -> Option<ServerState> {
-        self.0.iter().find(|(known, ..)| known == server).map(|(_, state, _)| *state)
+        self.0
+            .iter()
+            .find(|(known, ..)| known == server)
+            .map(|(_, state, _)| *state)
     }
 
     /// The states in order, with their reasons.

@@ -10,5 +10,9 @@ const SMALL: usize = 4096;
 /// A connection whose read buffer is still held by a message must allocate another for the next
 /// one, which costs more than a copy of a usual message.
 pub(crate) fn compact(piece: Bytes) -> Bytes {
-    if piece.len() <= SMALL { Bytes::copy_from_slice(&piece) } else { piece }
+    if piece.len() <= SMALL {
+        Bytes::copy_from_slice(&piece)
+    } else {
+        piece
+    }
 }

@@ -52,11 +52,19 @@ pub enum FailedKind {
 impl Failed {
     /// A failure of a message that the server cannot have seen.
     pub fn unsent(kind: FailedKind, detail: impl fmt::Display) -> Self {
-        Self { sent: Sent::No, kind, detail: detail.to_string() }
+        Self {
+            sent: Sent::No,
+            kind,
+            detail: detail.to_string(),
+        }
     }
 
     /// A failure of a message that the server may have seen.
     pub fn maybe_sent(kind: FailedKind, detail: impl fmt::Display) -> Self {
-        Self { sent: Sent::Maybe, kind, detail: detail.to_string() }
+        Self {
+            sent: Sent::Maybe,
+            kind,
+            detail: detail.to_string(),
+        }
     }
 }

@@ -13,7 +13,9 @@ use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 use tracing::{debug, warn};
 
-use crate::child::{Child, ChildSpec, Grace, Guardian, Line, Receipt, SpawnError, Stdout, TooLong, WriteError, Writer};
+use crate::child::{
+    Child, ChildSpec, Grace, Guardian, Line, Receipt, SpawnError, Stdout, TooLong, WriteError, Writer,
+};
 use crate::pending::{Pending, Waiting, Withdraw, cancelled};
 use crate::{Answering, Event, Exchange, Failed, FailedKind, Outgoing, Reason, Transport};
 
@@ -88,9 +90,21 @@ impl Stdio {
             spoken: spoken.clone(),
             odd: 0,
         };
-        let post = Arc::new(Post { writer: child.writer().clone(), runtime: Handle::current() });
+        let post = Arc::new(Post {
+            writer: child.writer().clone(),
+            runtime: Handle::current(),
+        });
         let reader = AbortOnDropHandle::new(tokio::spawn(reader.run()));
-        Ok((Arc::new(Self { child, pending, post, spoken, _reader: reader }), heard))
+        Ok((
+            Arc::new(Self {
+                child,
+                pending,
+                post,
+                spoken,
+                _reader: reader,
+            }),
+            heard,
+        ))
     }
 
     /// The id of the process, which is also that of its group.
@@ -122,24 +136,38 @@ impl Transport for Stdio {
         // A handshake cannot be cancelled (all revisions of the session era, cancellation).
         let withdraw = (request.method != Method::Initialize).then(|| self.post.clone());
         let writer = self.post.writer.clone();
-        Ok(Exchange::new(Call { waiting: Waiting::new(ticket, withdraw), writer, receipt }))
+        Ok(Exchange::new(Call {
+            waiting: Waiting::new(ticket, withdraw),
+            writer,
+            receipt,
+        }))
     }
 
     async fn send(&self, message: Message) -> Result<(), Failed> {
-        self.post.writer.send(text_of(&message)).await.map(drop).map_err(unwritten)
+        self.post
+            .writer
+            .send(text_of(&message))
+            .await
+            .map(drop)
+            .map_err(unwritten)
     }
 
     fn negotiated(&self, _: Version) {} // A pipe carries no headers.
 
     async fn close(&self) {
         let exit = self.child.stop(Grace::default()).await;
-        self.pending.fail_all(&Failed::maybe_sent(FailedKind::Closed, format!("the server was stopped ({exit})")));
+        self.pending.fail_all(&Failed::maybe_sent(
+            FailedKind::Closed,
+            format!("the server was stopped ({exit})"),
+        ));
     }
 }
 
 fn text_of(message: &Message) -> Rope {
     match message {
-        Message::Request(request) => Request::text(&request.id, request.method.as_str(), request.params_rope()),
+        Message::Request(request) => {
+            Request::text(&request.id, request.method.as_str(), request.params_rope())
+        }
         Message::Notification(notification) => notification.to_rope(),
         Message::Response(response) => response.to_rope(),
     }
@@ -157,9 +185,16 @@ impl Withdraw for Post {
         // The queue may be full for a moment, and who gives up does not wait.
         let runtime = self.runtime.clone();
         runtime.spawn(async move {
-            let told = timeout(Duration::from_secs(5), self.writer.send(cancelled(id, why).to_rope())).await;
+            let told = timeout(
+                Duration::from_secs(5),
+                self.writer.send(cancelled(id, why).to_rope()),
+            )
+            .await;
             if !matches!(told, Ok(Ok(_))) {
-                debug!(request_id = id, "the server could not be told of a cancelled request");
+                debug!(
+                    request_id = id,
+                    "the server could not be told of a cancelled request"
+                );
             }
         });
     }
@@ -167,10 +202,15 @@ impl Withdraw for Post {
 
 impl Answering for Call {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Message, Failed>> {
-        self.waiting.poll_next(cx).map_err(|failed| match self.writer.is_unsent(self.receipt) {
-            true => Failed { sent: crate::Sent::No, ..failed },
-            false => failed,
-        })
+        self.waiting
+            .poll_next(cx)
+            .map_err(|failed| match self.writer.is_unsent(self.receipt) {
+                true => Failed {
+                    sent: crate::Sent::No,
+                    ..failed
+                },
+                false => failed,
+            })
     }
 
     fn cancel(mut self: Box<Self>, why: Reason) {
@@ -209,9 +249,14 @@ impl Reader {
     }
 
     fn deliver(&self, message: Message) {
-        let Some(event) = self.pending.deliver(message) else { return };
+        let Some(event) = self.pending.deliver(message) else {
+            return;
+        };
         if self.events.try_send(event).is_err() {
-            warn!(server = self.server, "a message of the server was dropped: too many came at once");
+            warn!(
+                server = self.server,
+                "a message of the server was dropped: too many came at once"
+            );
         }
     }
 
@@ -226,11 +271,21 @@ impl Reader {
 
     /// The call that an over-long line answered fails, if its id can be told (B89).
     fn answer_too_long(&mut self, line: &TooLong) {
-        let detail = format!("its answer of {} bytes is longer than a message may be", line.bytes);
-        warn!(server = self.server, bytes = line.bytes, "threw away a line that is longer than a message may be");
+        let detail = format!(
+            "its answer of {} bytes is longer than a message may be",
+            line.bytes
+        );
+        warn!(
+            server = self.server,
+            bytes = line.bytes,
+            "threw away a line that is longer than a message may be"
+        );
         if let Some(id) = id_in(&line.head).or_else(|| id_in(&line.tail)) {
             let error = ErrorObject::new(code::INTERNAL, format!("server `{}`: {detail}", self.server));
-            let response = Response { id: Some(Id::number(id)), outcome: Err(error.render()) };
+            let response = Response {
+                id: Some(Id::number(id)),
+                outcome: Err(error.render()),
+            };
             self.deliver(Message::Response(response));
         }
     }
@@ -262,7 +317,10 @@ fn id_in(piece: &[u8]) -> Option<u64> {
     let rest = &piece[at..];
     let start = rest.iter().position(|byte| *byte != b' ')?;
     let digits = rest[start..].iter().take_while(|byte| byte.is_ascii_digit());
-    std::str::from_utf8(&digits.copied().collect::<Vec<_>>()).ok()?.parse().ok()
+    std::str::from_utf8(&digits.copied().collect::<Vec<_>>())
+        .ok()?
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]

@@ -138,7 +138,12 @@ impl Answer {
             Body::Events(events) => ready!(events.poll_event(cx)),
             Body::Whole(whole) => {
                 let text = ready!(whole.poll_once(cx));
-                text.map(|text| text.map(|data| Event { name: None, data: compact(data) }))
+                text.map(|text| {
+                    text.map(|data| Event {
+                        name: None,
+                        data: compact(data),
+                    })
+                })
             }
         };
         Poll::Ready(next.map(|event| event.map_err(|fault| fault.failed(self.link.origin()))))

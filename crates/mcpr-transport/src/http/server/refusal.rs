@@ -49,7 +49,9 @@ pub enum Refusal {
     #[error("the body has the Content-Encoding `{0}`: send it as it is")]
     Encoded(String),
     /// 413: the body is larger than allowed.
-    #[error("the body is larger than {limit} bytes: send less, or raise the setting `mcpr.limits.requestBody`")]
+    #[error(
+        "the body is larger than {limit} bytes: send less, or raise the setting `mcpr.limits.requestBody`"
+    )]
     TooLarge {
         /// The largest body that is taken, in bytes.
         limit: usize,
