@@ -5,10 +5,12 @@ use std::sync::Arc;
 use http::StatusCode;
 use mcpr_auth::{Principal, Scope};
 use mcpr_bridge::initialize_result;
+use mcpr_config::ServerState;
 use mcpr_protocol::{
     Era, Id, Method, Object, RawJson, Request, Response, Rope, UnknownLevel, Version, progress_token,
 };
-use mcpr_registry::Kind;
+use mcpr_registry::{Kind, ServerName};
+use mcpr_router::{RouteError, RouteErrorKind};
 use mcpr_telemetry::Status;
 use tokio::time::Instant;
 
@@ -141,7 +143,19 @@ impl Gateway {
         if self.is_stopping() {
             return Err(Fault::Stopping);
         }
-        Target::resolve(&self.snapshot(), &incoming.method, incoming.params.as_ref())
+        let target = Target::resolve(&self.snapshot(), &incoming.method, incoming.params.as_ref())?;
+        self.usable(&target.server).map(|()| target)
+    }
+
+    /// A server that cannot even be tried says why at once (AGG-08).
+    fn usable(&self, server: &ServerName) -> Result<(), Fault> {
+        match self.servers.get(server).map(|entry| &entry.state) {
+            Some(ServerState::Misconfigured(fault)) => {
+                let error = RouteError::new(server.clone(), RouteErrorKind::Misconfigured);
+                Err(error.because(fault.reason()).into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether the server completes arguments; one that does not is not asked.

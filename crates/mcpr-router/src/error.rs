@@ -48,6 +48,9 @@ pub enum RouteErrorKind {
     /// There is no such server any more.
     #[error("is no longer configured")]
     Removed,
+    /// Its entry in the configuration cannot be used.
+    #[error("is misconfigured")]
+    Misconfigured,
     /// Not reachable.
     #[error("is not reachable")]
     Down,
@@ -112,7 +115,9 @@ impl RouteError {
             RouteErrorKind::OutcomeUnknown | RouteErrorKind::TimedOut | RouteErrorKind::Malformed => {
                 Retry::Unsafe
             }
-            RouteErrorKind::Removed | RouteErrorKind::AuthRequired => Retry::No,
+            RouteErrorKind::Removed | RouteErrorKind::Misconfigured | RouteErrorKind::AuthRequired => {
+                Retry::No
+            }
         }
     }
 

@@ -214,3 +214,22 @@ async fn ctl_04_a_prompt_that_does_not_exist_is_not_found() {
     assert_eq!(answer["error"]["code"], "not_found", "{answer}");
     assert_eq!(answer["error"]["message"], "Unknown prompt: nope");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agg_08_a_misconfigured_server_says_what_is_wrong_with_it() {
+    let entry = json!({ "type": "http", "url": "http://127.0.0.1:99999/mcp" });
+    let gateway = gateway().server("odd", entry).ready().await;
+
+    let client = gateway.client().await;
+    let answer = client
+        .request("resources/read", r#"{"uri":"resource://odd/a:b"}"#)
+        .await
+        .message();
+
+    let message = answer["error"]["message"].as_str().unwrap_or_default();
+    assert!(
+        message.contains("`odd` is misconfigured") && message.contains("port"),
+        "{answer}"
+    );
+    assert_eq!(answer["error"]["data"]["retry"], "no");
+}

@@ -18,10 +18,23 @@ pub(super) fn check(node: &Node, url: &str) -> Result<(), Fault> {
     if authority(rest).is_empty() {
         return Err(wrong("has no host"));
     }
+    if authority(rest).contains('@') {
+        let fault = node.fault("has a user name or a password in it");
+        return Err(fault.hint("send them in an `Authorization` header instead"));
+    }
+    if port(authority(rest)).is_some_and(|port| port.parse::<u16>().is_err()) {
+        return Err(wrong("has a port that is none (0 to 65535)"));
+    }
     if url.contains(|c: char| c.is_control() || c.is_whitespace()) {
         return Err(wrong("has a space or a line break in it"));
     }
     Ok(())
+}
+
+/// What stands behind the host, IPv6 addresses in brackets aside.
+fn port(authority: &str) -> Option<&str> {
+    let behind = authority.rsplit_once(']').map_or(authority, |(_, behind)| behind);
+    behind.split_once(':').map(|(_, port)| port)
 }
 
 /// The URL for people: without user, query and fragment, where secrets are usual.
@@ -56,6 +69,14 @@ fn authority(rest: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_port_is_found_behind_any_host() {
+        assert_eq!(port("127.0.0.1:99999"), Some("99999"));
+        assert_eq!(port("[::1]:80"), Some("80"));
+        assert_eq!(port("[::1]"), None);
+        assert_eq!(port("example.com"), None);
+    }
 
     #[test]
     fn a_shown_url_holds_neither_user_nor_query() {

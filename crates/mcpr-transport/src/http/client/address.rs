@@ -25,7 +25,22 @@ impl Origin {
             _ => return None,
         };
         let host = url.host().filter(|host| !host.is_empty())?;
-        let port = url.port_u16().unwrap_or(if secure { 443 } else { 80 });
+        // A port that is out of range must not become the usual one.
+        let behind = url
+            .authority()?
+            .as_str()
+            .rsplit_once(host)
+            .map_or("", |(_, behind)| behind);
+        let port = match behind.strip_prefix(':') {
+            Some("") | None => {
+                if secure {
+                    443
+                } else {
+                    80
+                }
+            }
+            Some(port) => port.parse().ok()?,
+        };
         Some(Self {
             secure,
             host: host.to_ascii_lowercase().into(),
@@ -134,6 +149,15 @@ mod tests {
     fn from(url: &str, reference: &str) -> String {
         let url: Uri = url.parse().unwrap();
         resolve(&Origin::of(&url).unwrap(), &url, reference).map_or_else(String::new, |url| url.to_string())
+    }
+
+    #[test]
+    fn a_port_out_of_range_is_no_url() {
+        let port = |url: &str| Origin::of(&url.parse().unwrap()).map(|origin| origin.port);
+        assert_eq!(port("http://127.0.0.1:99999/mcp"), None);
+        assert_eq!(port("http://[::1]:8080/"), Some(8080));
+        assert_eq!(port("https://u:p@a.b"), Some(443));
+        assert_eq!(port("http://a.b:"), Some(80));
     }
 
     #[test]
