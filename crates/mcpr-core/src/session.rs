@@ -34,7 +34,7 @@ pub(crate) struct Session {
     /// The stream for what belongs to no request; a newer one ends the older.
     stream: Mutex<Option<CancellationToken>>,
     born: Instant,
-    /// Milliseconds from `born` to the last request.
+    /// Microseconds from `born` to the last request.
     last_used: AtomicU64,
 }
 
@@ -109,7 +109,7 @@ impl Session {
     /// Notes a use.
     pub(crate) fn touch(&self) {
         self.last_used
-            .store(millis(self.born.elapsed()), Ordering::Relaxed);
+            .store(micros(self.born.elapsed()), Ordering::Relaxed);
     }
 
     /// Ends it: its stream closes and its requests are cancelled.
@@ -125,7 +125,7 @@ impl Session {
                 .lock()
                 .as_ref()
                 .is_some_and(|stream| !stream.is_cancelled());
-        let last = Duration::from_millis(self.last_used.load(Ordering::Relaxed));
+        let last = Duration::from_micros(self.last_used.load(Ordering::Relaxed));
         if busy {
             Duration::ZERO
         } else {
@@ -256,8 +256,8 @@ fn fresh_id() -> Box<str> {
         .into()
 }
 
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
