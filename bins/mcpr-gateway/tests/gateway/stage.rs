@@ -59,7 +59,7 @@ impl Stage {
     /// A home with a configuration.
     pub(crate) fn with(config: &Value) -> Self {
         let stage = Self::new();
-        stage.write("mcpr.json", &config.to_string());
+        stage.write("mcpr.json", &format!("{config:#}"));
         stage
     }
 
