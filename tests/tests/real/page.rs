@@ -29,7 +29,7 @@ impl Page {
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/page.html", self.port)
+        format!("http://127.0.0.1:{}/page.txt", self.port)
     }
 }
 
@@ -43,10 +43,9 @@ async fn answer(stream: TcpStream) {
             return;
         }
     }
-    let page = format!(
-        "<html><head><title>Page</title></head><body><article><p>{WORDS}.</p></article></body></html>"
-    );
-    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close";
+    // Plain text: for HTML the server's library would first run `npm install` in its own folder.
+    let page = format!("{WORDS}.\n");
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close";
     let text = format!("{head}\r\nContent-Length: {}\r\n\r\n{page}", page.len());
     // Whoever went away does not want it.
     let _ = stream.write_all(text.as_bytes()).await;
