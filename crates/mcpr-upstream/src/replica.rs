@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mcpr_protocol::{Message, Version};
@@ -25,6 +25,8 @@ pub struct Replica {
     pub pid: Option<u32>,
     transport: Arc<dyn Transport>,
     session: watch::Sender<u64>,
+    /// Whether a new session is being opened; requests wait for it.
+    renewing: AtomicBool,
     gone: CancellationToken,
     in_flight: AtomicUsize,
     /// Told when the last request in flight has ended.
@@ -51,6 +53,7 @@ impl Replica {
             pid,
             transport,
             session: watch::Sender::new(0),
+            renewing: AtomicBool::new(false),
             gone: CancellationToken::new(),
             in_flight: AtomicUsize::new(0),
             quiet: Notify::new(),
@@ -75,12 +78,13 @@ impl Replica {
         self.in_flight.load(Ordering::Relaxed)
     }
 
-    /// Sends a request.
+    /// Sends a request. While a new session is being opened it waits for that (SRV-07).
     ///
     /// # Errors
     ///
     /// As [`Transport::open`].
     pub async fn open(&self, request: Outgoing) -> Result<Exchange, Failed> {
+        self.opened().await;
         self.transport.open(request).await
     }
 
@@ -132,8 +136,26 @@ impl Replica {
         &self.transport
     }
 
+    /// A new session is being opened from now on.
+    pub(crate) fn renew(&self) {
+        self.renewing.store(true, Ordering::Release);
+    }
+
+    /// The new session is open.
     pub(crate) fn renewed(&self) {
+        self.renewing.store(false, Ordering::Release);
         self.session.send_modify(|generation| *generation += 1);
+    }
+
+    /// Waits until no session is being opened, or the connection has ended.
+    async fn opened(&self) {
+        if self.renewing.load(Ordering::Acquire) {
+            let mut session = self.session.subscribe();
+            tokio::select! {
+                _ = session.wait_for(|_| !self.renewing.load(Ordering::Acquire)) => {}
+                () = self.gone.cancelled() => {}
+            }
+        }
     }
 
     pub(crate) fn end(&self) {

@@ -183,6 +183,7 @@ impl Keeper {
         tracing::info!(server = %self.name, "the session expired; opening a new one");
         let transport = line.transport.clone();
         let offer = self.spec.protocol.session_version();
+        life.replica.renew();
         life.introduced = line.during(initialize(&*transport, offer, PATIENCE)).await?;
         // The end of the old session may be told on its stream too; it is no end of the new one.
         line.ended

@@ -101,6 +101,11 @@ impl Stamp {
         self.version.map_or(Era::Session, Version::era)
     }
 
+    /// Whether a handshake has begun and not ended.
+    pub(super) fn is_unsettled(&self) -> bool {
+        self.generation > 0 && self.version.is_none()
+    }
+
     /// Repeats in headers what 2026-07-28 wants repeated, where that is spoken.
     pub(super) fn mark(&self, parcel: Parcel, request: &Outgoing) -> Parcel {
         if self.era() == Era::Session {

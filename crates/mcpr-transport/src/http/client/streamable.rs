@@ -21,7 +21,7 @@ use super::link::Link;
 use super::listen::Listener;
 use super::parcel::Parcel;
 use super::target::Target;
-use crate::{Event, Exchange, Failed, Outgoing, Transport};
+use crate::{Event, Exchange, Failed, FailedKind, Outgoing, Transport};
 
 /// How many events wait for the one who reads them; then the stream waits.
 const EVENTS: usize = 256;
@@ -108,6 +108,11 @@ impl Transport for Streamable {
     async fn open(&self, mut request: Outgoing) -> Result<Exchange, Failed> {
         let handshake = request.method == Method::Initialize;
         let stamp = self.stamp(handshake);
+        if !handshake && stamp.is_unsettled() {
+            // Without the session that is just being opened the server could only refuse it.
+            let detail = "a new session is being opened";
+            return Err(Failed::unsent(FailedKind::SessionExpired, detail));
+        }
         let params = std::mem::take(&mut request.params);
         let body = Request::text(&Id::number(request.id), request.method.as_str(), params);
         let parcel = stamp.mark(Parcel::post(Arc::clone(&stamp.headers), body), &request);
