@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 use mcpr_auth::Principal;
-use mcpr_protocol::{Envelope, Era, Method, Object, RawJson, Request, Version, decode_value, encode_value};
+use mcpr_protocol::{
+    Envelope, Era, Method, Object, RawJson, Request, Version, decode_value, encode_value, key,
+};
 use mcpr_registry::{ParamHeader, ParamKind};
+use memchr::memmem;
 
 use crate::client::{Client, Context};
 use crate::fault::Fault;
@@ -18,9 +21,18 @@ const NAME: &str = "mcp-name";
 
 /// The envelope of a request, if it claims to be stateless.
 pub(crate) fn envelope(params: Option<&RawJson>) -> Result<Option<Envelope>, Fault> {
+    if params.is_none_or(|params| !may_claim(params)) {
+        return Ok(None);
+    }
     let params = params.and_then(|params| Object::read(params).ok());
     let meta = params.and_then(|params| params.object("_meta"));
     meta.map_or(Ok(None), |meta| Envelope::read(&meta).map_err(Fault::Envelope))
+}
+
+/// A look for the name without which there is no claim; names with escapes need a closer one.
+fn may_claim(params: &RawJson) -> bool {
+    let text = params.as_bytes();
+    memmem::find(text, key::PROTOCOL_VERSION.as_bytes()).is_some() || memchr::memchr(b'\\', text).is_some()
 }
 
 /// The context of a stateless request that came without headers: over a pipe.
