@@ -30,6 +30,7 @@ pub struct Builder {
     dial: Option<Arc<dyn Dial>>,
     keep_alive: Option<Duration>,
     port: u16,
+    open: bool,
 }
 
 /// A running gateway with one token. It ends, with all its servers, when dropped.
@@ -104,6 +105,12 @@ impl Builder {
     /// Listens on this port instead of a free one.
     pub fn on_port(mut self, port: u16) -> Self {
         self.port = port;
+        self
+    }
+
+    /// Lets in whoever comes, with or without a token.
+    pub fn open(mut self) -> Self {
+        self.open = true;
         self
     }
 
@@ -193,7 +200,8 @@ impl Gateway {
             ..Facts::default()
         });
         let core = core.start().await.expect("the gateway starts");
-        let serving = serve(core.clone(), bound, Door::Tokens, options);
+        let door = if builder.open { Door::Open } else { Door::Tokens };
+        let serving = serve(core.clone(), bound, door, options);
         let serving = tokio::spawn(async move { serving.await.expect("the socket can be watched") });
         let mut gateway = Self {
             core,

@@ -33,6 +33,8 @@ pub struct Event {
     pub data: String,
     /// The id, if it has one.
     pub id: Option<String>,
+    /// When the client is to come back, if it says so.
+    pub retry: Option<String>,
     /// The comments that stood before or in it.
     pub comments: Vec<String>,
 }
@@ -167,8 +169,16 @@ impl Answer {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The events of the body.
+    /// The events of the body, without those that only give the stream an id.
     pub fn events(&self) -> Vec<Event> {
+        self.all_events()
+            .into_iter()
+            .filter(|event| !event.is_priming())
+            .collect()
+    }
+
+    /// All events of the body.
+    pub fn all_events(&self) -> Vec<Event> {
         let text = self.text().replace("\r\n", "\n");
         let blocks = text.split("\n\n").filter(|block| !block.trim().is_empty());
         blocks
@@ -208,6 +218,11 @@ impl Answer {
 }
 
 impl Event {
+    /// Whether it is there for its id alone.
+    pub fn is_priming(&self) -> bool {
+        self.id.is_some() && self.data.is_empty()
+    }
+
     /// The data as JSON; null when it is not JSON.
     pub fn message(&self) -> Value {
         serde_json::from_str(&self.data).unwrap_or_default()
@@ -224,6 +239,7 @@ impl Event {
                 "event" => value.clone_into(&mut event.name),
                 "data" => data.push(value),
                 "id" => event.id = Some(value.to_owned()),
+                "retry" => event.retry = Some(value.to_owned()),
                 _ => {}
             }
         }

@@ -15,6 +15,7 @@ mod log;
 pub mod peers;
 pub mod pipe;
 pub mod raw;
+mod reference;
 mod wait;
 
 pub use bins::{binary, target};
@@ -22,4 +23,5 @@ pub use either::Client;
 pub use fake::{Fake, Received, Script};
 pub use gateway::{Builder, Gateway, await_no_process, gateway, processes};
 pub use log::logged;
+pub use reference::{Eras, Reference};
 pub use wait::wait_until;

@@ -1,15 +1,18 @@
 //! Real servers and clients, installed once under `target/peers`, at exact versions.
 //!
 //! npm servers run on a Node of their own, Python ones in virtual environments. What is installed is
-//! written down in `tests/peers`: `package-lock.json` and three lists of Python packages.
+//! written down in `tests/peers`: three times a `package-lock.json`, and three lists of Python packages.
 
 mod install;
+mod parts;
 mod served;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::bins::{package, target};
+
+use parts::{Npm, Python};
 
 pub use served::Served;
 
@@ -20,31 +23,6 @@ pub type Words = Vec<String>;
 #[derive(Debug)]
 pub struct Peers {
     folder: PathBuf,
-}
-
-/// The Python environments: one release of the Python SDK in each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Python {
-    /// The current release, with the servers time, git and fetch.
-    Current,
-    /// 1.2.0, which neither answers nor survives a probe.
-    V1_2,
-    /// 1.12.4, which refuses a probe and goes on.
-    V1_12,
-}
-
-impl Python {
-    /// All environments.
-    pub(crate) const ALL: [Self; 3] = [Self::Current, Self::V1_2, Self::V1_12];
-
-    /// The name of its folder.
-    pub(crate) fn folder(self) -> &'static str {
-        match self {
-            Self::Current => "python-current",
-            Self::V1_2 => "python-1.2",
-            Self::V1_12 => "python-1.12",
-        }
-    }
 }
 
 /// All peers, ready to run. The first call on a machine installs them, which takes about a minute.
@@ -151,6 +129,16 @@ impl Peers {
         self.python_words(Python::V1_12, &[&script("old_python_server.py")])
     }
 
+    /// The official conformance suite 0.1.16; its arguments follow.
+    pub fn conformance_0_1(&self) -> Words {
+        self.conformance(Npm::Conformance0_1)
+    }
+
+    /// The official conformance suite 0.2.0-alpha.12; its arguments follow.
+    pub fn conformance_0_2(&self) -> Words {
+        self.conformance(Npm::Conformance0_2)
+    }
+
     /// The Inspector's command line; its arguments follow.
     pub fn inspector_cli(&self) -> Words {
         let launcher = "@modelcontextprotocol/inspector/clients/launcher/build/index.js";
@@ -173,7 +161,16 @@ impl Peers {
     }
 
     fn modules(&self) -> PathBuf {
-        self.folder.join("npm/node_modules")
+        self.modules_of(Npm::Peers)
+    }
+
+    fn modules_of(&self, packages: Npm) -> PathBuf {
+        self.folder.join(packages.folder()).join("node_modules")
+    }
+
+    fn conformance(&self, suite: Npm) -> Words {
+        let entry = "@modelcontextprotocol/conformance/dist/index.js";
+        self.node_words(&self.modules_of(suite).join(entry), &[])
     }
 
     fn npm_server(&self, name: &str, arguments: &[&str]) -> Words {

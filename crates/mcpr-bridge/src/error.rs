@@ -1,6 +1,6 @@
 //! What a client gets to see of a server's error.
 
-use mcpr_protocol::{Edit, Era, ErrorObject, Method, Object, RawJson, Rope, code};
+use mcpr_protocol::{Ability, Edit, Era, ErrorObject, Method, Object, RawJson, Rope, Version, code};
 use serde::Serialize;
 
 use crate::block::{text, with_uri};
@@ -50,7 +50,7 @@ struct Upstream {
 impl Seen<'_> {
     fn for_stateless(&self) -> Rope {
         match self.code {
-            code::RESOURCE_NOT_FOUND => self.with_code(code::INVALID_PARAMS),
+            code::RESOURCE_NOT_FOUND => self.not_found(code::INVALID_PARAMS),
             code::MISSING_CAPABILITY => self.unchanged(),
             -32099..=-32000 => self.internal(),
             _ => self.unchanged(),
@@ -60,9 +60,12 @@ impl Seen<'_> {
     fn for_session(&self) -> Result<Rope, Rope> {
         match self.code {
             code::INVALID_PARAMS if self.is_missing_resource() => {
-                Err(self.with_code(code::RESOURCE_NOT_FOUND))
+                Err(self.not_found(code::RESOURCE_NOT_FOUND))
             }
-            code::MISSING_CAPABILITY if *self.passage.method == Method::ToolsCall => Ok(self.as_tool_error()),
+            code::MISSING_CAPABILITY if *self.passage.method == Method::ToolsCall => {
+                Ok(tool_error(&self.message()))
+            }
+            code::URL_ELICITATION_REQUIRED if !self.can_visit() => self.with_urls(),
             code::HEADER_MISMATCH | code::MISSING_CAPABILITY | code::UNSUPPORTED_VERSION => {
                 Err(self.internal())
             }
@@ -82,6 +85,30 @@ impl Seen<'_> {
             && (named || said())
     }
 
+    /// Only 2025-11-25 has the error that sends the user to a URL.
+    fn can_visit(&self) -> bool {
+        self.passage.client == Version::V2025_11_25 && self.passage.abilities.has(Ability::Url)
+    }
+
+    /// For clients that cannot send anybody anywhere: the text names the URLs.
+    fn with_urls(&self) -> Result<Rope, Rope> {
+        let elicitations = self
+            .object
+            .object("data")
+            .and_then(|data| data.get("elicitations"));
+        let mut text = self.message();
+        for visit in elicitations.and_then(|all| all.elements()).unwrap_or_default() {
+            let Ok(visit) = Object::read(&visit) else { continue };
+            let why = visit.text("message").unwrap_or_default();
+            let url = visit.text("url").unwrap_or_default();
+            text.push_str(&format!("\n{why}: {url}"));
+        }
+        match self.passage.method {
+            Method::ToolsCall => Ok(tool_error(&text)),
+            _ => Err(self.internal_with(text)),
+        }
+    }
+
     fn message(&self) -> String {
         self.object.text("message").unwrap_or_default()
     }
@@ -93,10 +120,11 @@ impl Seen<'_> {
         }
     }
 
-    fn with_code(&self, code: i64) -> Rope {
+    /// "No such resource" in the words of the other era.
+    fn not_found(&self, code: i64) -> Rope {
         let mut edit = Edit::new(self.object);
         edit.set("code", Rope::from(code.to_string()));
-        if let Some(data) = self.data() {
+        if let Some(data) = self.data_with_uri() {
             edit.set("data", data);
         }
         edit.finish()
@@ -107,36 +135,61 @@ impl Seen<'_> {
         with_uri(&self.object.object("data")?, self.expose)
     }
 
+    /// The data of an error about a resource, which names it; `None` if it can stay.
+    fn data_with_uri(&self) -> Option<Rope> {
+        let empty = RawJson::from_static("{}");
+        let data = self.object.get("data").filter(|data| !data.is_null());
+        let data = Object::read(&data.unwrap_or(empty)).ok()?;
+        match (data.get("uri"), self.passage.asked) {
+            (None, Some(asked)) => Some(Edit::new(&data).set("uri", RawJson::string(asked)).finish()),
+            _ => with_uri(&data, self.expose),
+        }
+    }
+
     /// A code that means nothing to the client, or that was about mcpr's own hop.
     fn internal(&self) -> Rope {
+        self.internal_with(self.message())
+    }
+
+    fn internal_with(&self, message: String) -> Rope {
         let data = Upstream {
             upstream_code: self.code,
             upstream_data: self.object.get("data"),
         };
-        ErrorObject::new(code::INTERNAL, self.message())
+        ErrorObject::new(code::INTERNAL, message)
             .with(&data)
             .render()
             .into()
     }
+}
 
-    fn as_tool_error(&self) -> Rope {
-        let mut result = Rope::from(bytes::Bytes::from_static(b"{\"content\":["));
-        result.append(text(&self.message()));
-        result.push_static("],\"isError\":true}");
-        result
-    }
+/// A result of a tool that says what went wrong.
+fn tool_error(message: &str) -> Rope {
+    let mut result = Rope::from(bytes::Bytes::from_static(b"{\"content\":["));
+    result.append(text(message));
+    result.push_static("],\"isError\":true}");
+    result
 }
 
 #[cfg(test)]
 mod tests {
-    use mcpr_protocol::Version;
-
     use super::*;
+    use mcpr_protocol::Abilities;
 
     const SESSION: Version = Version::V2025_11_25;
     const STATELESS: Version = Version::V2026_07_28;
 
     fn passed(
+        text: &'static str,
+        method: Method,
+        client: Version,
+        server: Version,
+    ) -> Result<String, String> {
+        passed_for(Abilities::ALL_RELAYED, text, method, client, server)
+    }
+
+    fn passed_for(
+        abilities: Abilities,
         text: &'static str,
         method: Method,
         client: Version,
@@ -148,6 +201,9 @@ mod tests {
             client,
             server,
             method: &method,
+            abilities,
+            asked: Some("resource://s/asked"),
+            server_info: None,
         };
         error(&RawJson::from_static(text), &passage, &expose)
             .map(text_of)
@@ -181,6 +237,39 @@ mod tests {
         assert_eq!(
             passed(back, Method::ResourcesRead, SESSION, STATELESS).unwrap_err(),
             session
+        );
+    }
+
+    #[test]
+    fn not_found_always_names_the_resource() {
+        let bare = r#"{"code":-32002,"message":"m"}"#;
+        assert_eq!(
+            passed(bare, Method::ResourcesRead, STATELESS, SESSION).unwrap_err(),
+            r#"{"code":-32602,"message":"m","data":{"uri":"resource://s/asked"}}"#
+        );
+        let said = r#"{"code":-32602,"message":"Resource not found","data":{"x":1}}"#;
+        assert_eq!(
+            passed(said, Method::ResourcesRead, SESSION, STATELESS).unwrap_err(),
+            r#"{"code":-32002,"message":"Resource not found","data":{"x":1,"uri":"resource://s/asked"}}"#
+        );
+    }
+
+    #[test]
+    fn urls_are_named_to_clients_that_cannot_visit_them() {
+        let visit = r#"{"code":-32042,"message":"sign in","data":{"elicitations":[{"mode":"url","url":"https://x","message":"Log in"}]}}"#;
+        let told = |abilities, method, client| passed_for(abilities, visit, method, client, SESSION);
+        let text = r#"{"content":[{"text":"sign in\nLog in: https://x","type":"text"}],"isError":true}"#;
+        assert_eq!(told(Abilities::NONE, Method::ToolsCall, SESSION).unwrap(), text);
+        let older = told(Abilities::ALL_RELAYED, Method::ToolsCall, Version::V2025_06_18);
+        assert_eq!(older.unwrap(), text);
+        let prompt = told(Abilities::NONE, Method::PromptsGet, SESSION).unwrap_err();
+        assert!(
+            prompt.contains("-32603") && prompt.contains("Log in: https://x"),
+            "{prompt}"
+        );
+        assert_eq!(
+            told(Abilities::ALL_RELAYED, Method::ToolsCall, SESSION).unwrap_err(),
+            visit
         );
     }
 

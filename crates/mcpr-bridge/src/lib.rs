@@ -3,18 +3,30 @@
 //! Pure functions on raw texts: what need not change is the same bytes afterwards, and where
 //! nothing needs to change the text is not even looked into.
 
+mod answer;
 mod block;
+mod digest;
 mod error;
+mod form;
+mod input;
+mod question;
 mod request;
 mod result;
+mod seal;
+mod trace;
 mod welcome;
 
+pub use answer::{Malformed, Refused, answer_as_input, input_as_answer, session_answer};
+pub use digest::digest;
 pub use error::error;
+pub use input::{INPUT_RESPONSES, InputRequired, REQUEST_STATE, Retry, input_responses, with_text};
+pub use question::{Question, Unaskable};
 pub use request::{Hop, params};
 pub use result::result;
-pub use welcome::{Identity, discover_result, initialize_result};
+pub use seal::{Purpose, SealError, Sealer};
+pub use welcome::{Identity, discover_result, initialize_result, server_info};
 
-use mcpr_protocol::{Method, Version};
+use mcpr_protocol::{Abilities, Method, RawJson, Version};
 
 /// Gives the URI under which clients know a URI of the server, if it is another one.
 pub type Expose<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -28,4 +40,10 @@ pub struct Passage<'a> {
     pub server: Version,
     /// The method of the request.
     pub method: &'a Method,
+    /// What the client can be asked.
+    pub abilities: Abilities,
+    /// The URI that the client asked for, in its own words.
+    pub asked: Option<&'a str>,
+    /// Who a stateless client is told has answered, where the server does not say so itself.
+    pub server_info: Option<&'a RawJson>,
 }

@@ -2,6 +2,8 @@
 
 use mcpr_protocol::{Edit, Envelope, Method, Object, RawJson, Rope, Version, key};
 
+use crate::trace::carry_on;
+
 /// The next hop of a request.
 #[derive(Clone, Debug)]
 pub struct Hop<'a> {
@@ -21,8 +23,8 @@ pub struct Hop<'a> {
 
 /// The text of `params` for the server.
 ///
-/// `changes` are the members that the gateway has other values for (the name, the URI). In `_meta`
-/// the client's envelope is replaced by the hop's, the progress token by the hop's own, and mcpr's
+/// `changes` are the members that the gateway has other values for (the name, the URI, the answers
+/// of a retry); an empty one takes the member out. In `_meta` the client's envelope is replaced by the hop's, the progress token by the hop's own, and mcpr's
 /// own members are left out (SEC-04); everything else is passed on.
 pub fn params(params: Option<&Object>, changes: Vec<(&'static str, Rope)>, hop: &Hop<'_>) -> Rope {
     let empty = RawJson::from_static("{}");
@@ -30,7 +32,10 @@ pub fn params(params: Option<&Object>, changes: Vec<(&'static str, Rope)>, hop: 
     let object = params.unwrap_or(&none);
     let mut edit = Edit::new(object);
     for (member, value) in changes {
-        edit.set(member, value);
+        match value.is_empty() {
+            true => edit.remove(member),
+            false => edit.set(member, value),
+        };
     }
     drop_what_is_not_understood(&mut edit, object, hop);
     let meta = object.object("_meta");
@@ -73,6 +78,7 @@ fn meta_for(meta: Option<&Object>, hop: &Hop<'_>) -> Option<Rope> {
     let none = Object::read(&empty).expect("an empty object is one");
     let mut edit = Edit::new(meta.unwrap_or(&none));
     edit.remove_where(stays_here);
+    meta.inspect(|meta| carry_on(&mut edit, meta));
     if let Some(token) = hop.progress {
         edit.set(key::PROGRESS_TOKEN, Rope::from(token.to_string()));
     }
@@ -140,15 +146,12 @@ mod tests {
     #[test]
     fn sec_04_nothing_of_ours_leaves() {
         let call = object(
-            r#"{"name":"x","_meta":{"dev.mcpr/prefer":"eu","token":"t","projectId":"p","progressToken":"a","traceparent":"00-1"}}"#,
+            r#"{"name":"x","_meta":{"dev.mcpr/prefer":"eu","token":"t","projectId":"p","progressToken":"a","baggage":"user=anna","x":1}}"#,
         );
         let text = hop(Version::V2025_11_25, Some(7), |hop| {
             params(Some(&call), Vec::new(), hop)
         });
-        assert_eq!(
-            text,
-            r#"{"name":"x","_meta":{"progressToken":7,"traceparent":"00-1"}}"#
-        );
+        assert_eq!(text, r#"{"name":"x","_meta":{"progressToken":7,"x":1}}"#);
     }
 
     #[test]
@@ -167,6 +170,16 @@ mod tests {
             )),
             r#"{"_meta":{}}"#
         );
+    }
+
+    #[test]
+    fn an_empty_change_takes_the_member_out() {
+        let call = object(r#"{"name":"x","requestState":"s","inputResponses":{}}"#);
+        let changes = || vec![("requestState", Rope::new()), ("inputResponses", Rope::new())];
+        let text = hop(Version::V2025_11_25, None, |hop| {
+            params(Some(&call), changes(), hop)
+        });
+        assert_eq!(text, r#"{"name":"x"}"#);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a client gets to see of a server's result.
 
-use mcpr_protocol::{Edit, Era, Method, Object, RawJson, Rope, Version};
+use mcpr_protocol::{Edit, Era, Method, Object, RawJson, Rope, Version, key};
 use memchr::memmem;
 
 use crate::block::{block, text, with_uri};
@@ -25,7 +25,7 @@ pub fn result(raw: &RawJson, passage: &Passage<'_>, expose: Expose<'_>) -> Rope 
         change_blocks(&mut edit, &object, passage, expose);
     }
     match passage.client.era() {
-        Era::Stateless => complete(&mut edit, &object, passage.method),
+        Era::Stateless => complete(&mut edit, &object, passage),
         Era::Session if passage.server.era() == Era::Stateless => strip(&mut edit, &object, passage.method),
         Era::Session => {}
     }
@@ -81,17 +81,34 @@ fn contents(contents: Option<RawJson>, expose: Expose<'_>) -> Option<Rope> {
 }
 
 /// What a stateless client must find in a result.
-fn complete(edit: &mut Edit<'_>, object: &Object, method: &Method) {
+fn complete(edit: &mut Edit<'_>, object: &Object, passage: &Passage<'_>) {
     let mut default = |member, value| {
         if object.get(member).is_none() {
             edit.set(member, RawJson::from_static(value));
         }
     };
     default("resultType", "\"complete\"");
-    if *method == Method::ResourcesRead {
+    let is_answer = object.text("resultType").is_none_or(|kind| kind == "complete");
+    if is_answer && *passage.method == Method::ResourcesRead {
         // A session-era server says nothing of how long its answer holds: stale at once.
         default("ttlMs", "0");
         default("cacheScope", "\"private\"");
+    }
+    if let Some(info) = passage.server_info {
+        introduce(edit, object, info);
+    }
+}
+
+/// Results should say who has answered (2026-07-28, basic: `_meta`). A server that does so is not
+/// talked over; one of the session era has no word for it.
+fn introduce(edit: &mut Edit<'_>, object: &Object, info: &RawJson) {
+    let empty = RawJson::from_static("{}");
+    let meta = object.get("_meta").unwrap_or(empty);
+    if let Ok(meta) = Object::read(&meta)
+        && meta.get(key::SERVER_INFO).is_none()
+    {
+        let introduced = Edit::new(&meta).set(key::SERVER_INFO, info.clone()).finish();
+        edit.set("_meta", introduced);
     }
 }
 
@@ -114,11 +131,7 @@ fn say_in_text(edit: &mut Edit<'_>, object: &Object, structured: &RawJson) {
         .get("content")
         .and_then(|content| content.elements())
         .unwrap_or_default();
-    let is_text = |block: &RawJson| {
-        let kind = Object::read(block).ok().and_then(|block| block.text("type"));
-        kind.as_deref() == Some("text")
-    };
-    if !content.iter().any(is_text) {
+    if !content.iter().any(|block| carries(block, structured)) {
         let mut array = Rope::from(bytes::Bytes::from_static(b"["));
         for block in content {
             array.append(block.into());
@@ -130,9 +143,26 @@ fn say_in_text(edit: &mut Edit<'_>, object: &Object, structured: &RawJson) {
     }
 }
 
+/// Whether the block is the text of that JSON, as servers should send it for older clients.
+fn carries(block: &RawJson, structured: &RawJson) -> bool {
+    let Ok(block) = Object::read(block) else {
+        return false;
+    };
+    let is_text = block.text("type").as_deref() == Some("text");
+    let Some(text) = block.text("text").filter(|_| is_text) else {
+        return false;
+    };
+    let same = || -> Option<bool> {
+        let said: serde_json::Value = serde_json::from_str(&text).ok()?;
+        Some(said == structured.read::<serde_json::Value>().ok()?)
+    };
+    text == structured.as_str() || same() == Some(true)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mcpr_protocol::Abilities;
 
     fn passed(text: &'static str, method: &Method, client: Version, server: Version) -> String {
         let expose = |uri: &str| uri.starts_with("file:").then(|| format!("resource://s/{uri}"));
@@ -142,6 +172,9 @@ mod tests {
                 client,
                 server,
                 method,
+                abilities: Abilities::NONE,
+                asked: None,
+                server_info: None,
             },
             &expose,
         );
@@ -212,6 +245,51 @@ mod tests {
             ),
             r#"{"content":[{"text":"[1E400]","type":"text"}]}"#
         );
+        let said = r#"{"content":[{"type":"text","text":"[ 1, 2 ]"}],"structuredContent":[1,2]}"#;
+        assert_eq!(
+            passed(said, &Method::ToolsCall, SESSION, STATELESS),
+            r#"{"content":[{"type":"text","text":"[ 1, 2 ]"}]}"#
+        );
+        let unsaid = r#"{"content":[{"type":"text","text":"two"}],"structuredContent":2}"#;
+        assert_eq!(
+            passed(unsaid, &Method::ToolsCall, SESSION, STATELESS),
+            r#"{"content":[{"type":"text","text":"two"},{"text":"2","type":"text"}]}"#
+        );
+    }
+
+    #[test]
+    fn a_question_gets_no_time_to_live() {
+        let needed = r#"{"resultType":"input_required","requestState":"s"}"#;
+        assert_eq!(
+            passed(needed, &Method::ResourcesRead, STATELESS, STATELESS),
+            needed
+        );
+    }
+
+    #[test]
+    fn a_stateless_client_is_told_who_has_answered() {
+        let info = RawJson::from_static(r#"{"name":"mcpr","version":"1"}"#);
+        let told = |text| {
+            let passage = Passage {
+                client: STATELESS,
+                server: SESSION,
+                method: &Method::ToolsCall,
+                abilities: Abilities::NONE,
+                asked: None,
+                server_info: Some(&info),
+            };
+            let rope = result(&RawJson::from_static(text), &passage, &|_| None);
+            String::from_utf8(rope.into_bytes().to_vec()).unwrap()
+        };
+        let own =
+            r#"{"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"git"}}}"#;
+        assert_eq!(told(own), own);
+        assert_eq!(
+            told(r#"{"resultType":"complete","_meta":{"x":1}}"#),
+            r#"{"resultType":"complete","_meta":{"x":1,"io.modelcontextprotocol/serverInfo":{"name":"mcpr","version":"1"}}}"#
+        );
+        assert!(told("{}").contains(r#""_meta":{"io.modelcontextprotocol/serverInfo""#));
+        assert!(told(r#"{"_meta":null}"#).contains(r#""_meta":null"#));
     }
 
     #[test]

@@ -85,8 +85,6 @@ pub struct Backends {
     pub group: Option<String>,
     /// What clients may ask for.
     pub tags: Vec<String>,
-    /// Whether a client keeps its backend.
-    pub isolation: Isolation,
     /// Whether a call that may be repeated is repeated.
     pub retry: Retry,
 }
@@ -98,15 +96,6 @@ pub enum Balance {
     RoundRobin,
     /// The one with the least to do.
     LeastBusy,
-}
-
-/// Whether a client keeps its backend.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Isolation {
-    /// Where the server needs it.
-    Auto,
-    /// As long as its session lives.
-    Session,
 }
 
 /// Whether a call whose backend died is repeated.
@@ -126,7 +115,6 @@ impl Default for Backends {
             endpoints: Vec::new(),
             group: None,
             tags: Vec::new(),
-            isolation: Isolation::Auto,
             retry: Retry::Safe,
         }
     }

@@ -101,10 +101,14 @@ pub struct Limits {
     pub server_message: usize,
     /// The pages of one list of a server.
     pub list_pages: usize,
+    /// The items on a page of mcpr's own lists; `None` puts them all on one.
+    pub page_size: Option<usize>,
     /// The sessions that clients may have open at once.
     pub sessions: usize,
     /// How long a session may be unused before it ends.
     pub session_idle: Duration,
+    /// The resources that one session or one listen may be subscribed to.
+    pub subscriptions: usize,
 }
 
 /// What is logged.
@@ -169,8 +173,10 @@ impl Default for Limits {
             connections: 1024,
             server_message: 16 << 20,
             list_pages: 1000,
+            page_size: Some(1000),
             sessions: 1000,
             session_idle: Duration::from_secs(30 * 60),
+            subscriptions: 1000,
         }
     }
 }

@@ -5,7 +5,8 @@
 use mcpr_registry::{Hyphens, PrefixPolicy, UriPolicy};
 use mcpr_telemetry::{Format, Level};
 
-use crate::entry::{Balance, Isolation, Retry};
+use crate::entry::{Balance, Retry};
+use mcpr_upstream::Isolation;
 use crate::gateway::{Arguments, Expose, StartMode, StartOrder, StartWhen};
 
 /// The keys that one kind of object may have.
@@ -72,7 +73,7 @@ keys! {
     NAMING = "naming": "prefix" "separator" "maxLength" "hyphens";
     RESOURCES = "resources": "uris" "rawSchemes";
     STARTUP = "startup": "mode" "order" "when" "listWait";
-    LIMITS = "limits": "requestBody" "connections" "serverMessage" "listPages" "sessions" "sessionIdle";
+    LIMITS = "limits": "requestBody" "connections" "serverMessage" "listPages" "pageSize" "sessions" "sessionIdle" "subscriptions";
     LOG = "log": "level" "format" "file" "keep";
     PROJECT = "project": "servers";
     TOOLSET = "toolset": "description" "tools";
@@ -139,7 +140,8 @@ choices! {
     ARGUMENTS: Arguments =
         "none" Arguments::None, "redacted" Arguments::Redacted, "full" Arguments::Full;
     BALANCE: Balance = "round_robin" Balance::RoundRobin, "least_busy" Balance::LeastBusy;
-    ISOLATION: Isolation = "auto" Isolation::Auto, "session" Isolation::Session;
+    ISOLATION: Isolation = "auto" Isolation::Auto, "shared" Isolation::Shared, "session" Isolation::Session,
+        "call" Isolation::Call;
     RETRY: Retry = "safe" Retry::Safe, "never" Retry::Never;
     /// Whether names stay as the server says them.
     NAMING_STYLE: bool = "flat" false, "raw" true;

@@ -44,7 +44,7 @@ mod tests;
 
 pub use check::{CheckedState, Report, Resolve, ServerReport, check};
 pub use config::Config;
-pub use entry::{Backends, Balance, Isolation, Retry, ServerEntry, ServerState, ToolFilter, Via};
+pub use entry::{Backends, Balance, Retry, ServerEntry, ServerState, ToolFilter, Via};
 pub use environment::{Environment, Process};
 pub use error::ConfigError;
 pub use fault::{Fault, Finding, Place, Severity};

@@ -4,17 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
-use mcpr_bridge::{Hop, Passage};
-use mcpr_protocol::{Edit, Id, LogLevel, Method, Object, RawJson, Rope};
+use mcpr_bridge::{Hop, INPUT_RESPONSES, Passage, REQUEST_STATE, with_text};
+use mcpr_protocol::{Edit, Era, Id, LogLevel, Method, Object, RawJson, Rope};
 use mcpr_registry::{ParamHeader, Route, ServerName, UriError};
 use mcpr_router::Lease;
-use mcpr_transport::Outgoing;
+use mcpr_transport::{Outgoing, Party};
+use memchr::memmem;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::client::Context;
 use crate::fault::Fault;
 use crate::gateway::Gateway;
 use crate::snapshot::Snapshot;
+use crate::tasks::TASK_ID;
 
 /// One request for a server, with all that stays the same until its end.
 pub(crate) struct Call {
@@ -30,6 +33,38 @@ pub(crate) struct Call {
     pub(crate) target: Target,
     pub(crate) snapshot: Arc<Snapshot>,
     pub(crate) began: Instant,
+    /// For whom it is made.
+    pub(crate) party: Party,
+    /// What a stateless server gets of what it asked for.
+    pub(crate) inputs: Mutex<Option<Inputs>>,
+}
+
+/// What a stateless server asked for, and gets with a call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inputs {
+    /// The text of `inputResponses`; empty for none.
+    responses: Rope,
+    /// The text of `requestState`; empty for none.
+    state: Rope,
+}
+
+impl Inputs {
+    /// What a stateless client came back with.
+    pub(crate) fn passed(responses: Option<RawJson>, state: Option<RawJson>) -> Self {
+        Self {
+            responses: responses.map(Rope::from).unwrap_or_default(),
+            state: state.map(Rope::from).unwrap_or_default(),
+        }
+    }
+
+    /// What was asked of a client of the session era.
+    pub(crate) fn collected(answers: &[(String, Rope)], state: Option<RawJson>) -> Self {
+        let entries = answers.iter().map(|(key, answer)| (key.as_str(), answer.clone()));
+        Self {
+            responses: mcpr_bridge::input_responses(entries),
+            state: state.map(Rope::from).unwrap_or_default(),
+        }
+    }
 }
 
 /// What a request is about.
@@ -43,7 +78,7 @@ pub(crate) struct Target {
     change: (&'static str, RawJson),
     /// What the log calls it: a tool by its origin name.
     pub(crate) tool: Option<Box<str>>,
-    /// The URI as the client wrote it, for a read.
+    /// What the client wrote: the URI of a read, the id of a task.
     asked: Option<String>,
     param_headers: Vec<ParamHeader>,
 }
@@ -55,10 +90,12 @@ impl Target {
     ///
     /// When nobody has it, or the parameters do not say what.
     pub(crate) fn resolve(
-        snapshot: &Snapshot,
+        gateway: &Gateway,
+        context: &Context,
         method: &Method,
         params: Option<&Object>,
     ) -> Result<Self, Fault> {
+        let snapshot = &gateway.snapshot();
         let none = || Fault::InvalidParams(format!("`{method}` needs `params`"));
         let params = params.ok_or_else(none)?;
         match method {
@@ -69,6 +106,9 @@ impl Target {
             }
             Method::ResourcesRead => Self::resource(snapshot, &name(params, "uri")?),
             Method::Complete => Self::reference(snapshot, params),
+            Method::TasksGet | Method::TasksUpdate | Method::TasksCancel => {
+                Self::task(gateway, context, name(params, TASK_ID)?)
+            }
             other => Err(Fault::MethodNotFound(other.to_string())),
         }
     }
@@ -101,6 +141,16 @@ impl Target {
         Ok(Self {
             asked: Some(uri.to_owned()),
             ..Self::named(route.server, "uri", &route.uri)
+        })
+    }
+
+    fn task(gateway: &Gateway, context: &Context, id: String) -> Result<Self, Fault> {
+        let Some((server, task)) = gateway.open_task(context, &id) else {
+            return Err(Fault::UnknownTask(id));
+        };
+        Ok(Self {
+            asked: Some(id),
+            ..Self::named(server, TASK_ID, &task)
         })
     }
 
@@ -156,7 +206,13 @@ impl Target {
     }
 }
 
-fn name(params: &Object, member: &'static str) -> Result<String, Fault> {
+/// The methods whose server may ask for input first (2026-07-28, multi round-trip requests).
+fn takes_inputs(method: &Method) -> bool {
+    matches!(method, Method::ToolsCall | Method::PromptsGet | Method::ResourcesRead)
+}
+
+/// The text of a member that names something.
+pub(crate) fn name(params: &Object, member: &'static str) -> Result<String, Fault> {
     params
         .text(member)
         .ok_or_else(|| Fault::InvalidParams(format!("`{member}` must be a string")))
@@ -172,7 +228,8 @@ fn check_arguments(params: &Object) -> Result<(), Fault> {
     }
 }
 
-fn route(snapshot: &Snapshot, uri: &str) -> Result<Route, Fault> {
+/// Where a resource is.
+pub(crate) fn route(snapshot: &Snapshot, uri: &str) -> Result<Route, Fault> {
     snapshot.known.resource(uri).map_err(|error| match error {
         UriError::Unknown => Fault::UnknownResource(uri.to_owned()),
         UriError::Ambiguous(servers) => Fault::AmbiguousResource {
@@ -188,19 +245,23 @@ impl Call {
         let id = lease.replica.next_id();
         let version = lease.replica.version;
         let own = self.gateway.client_info();
-        let nothing = RawJson::from_static("{}");
         let hop = Hop {
             version,
             method: &self.method,
             progress: self.progress.is_some().then_some(id),
-            capabilities: &nothing,
+            capabilities: &self.context.capabilities(),
             client_info: self.context.client.info.as_ref().unwrap_or(&own),
-            log_level: self.context.log_level.map(LogLevel::as_str),
+            log_level: self.context.heard_level().map(LogLevel::as_str),
         };
         let (member, value) = self.target.change.clone();
-        let changes: Vec<(&'static str, Rope)> = vec![(member, value.into())];
+        let mut changes: Vec<(&'static str, Rope)> = vec![(member, value.into())];
         let arguments = self.params.as_ref().and_then(|params| params.get("arguments"));
-        let stateless = version.era() == mcpr_protocol::Era::Stateless;
+        let stateless = version.era() == Era::Stateless;
+        if takes_inputs(&self.method) {
+            let inputs = self.inputs.lock().clone().filter(|_| stateless).unwrap_or_default();
+            changes.push((INPUT_RESPONSES, inputs.responses));
+            changes.push((REQUEST_STATE, inputs.state));
+        }
         Outgoing {
             id,
             params: mcpr_bridge::params(self.params.as_ref(), changes, &hop),
@@ -211,7 +272,22 @@ impl Call {
                 Vec::new()
             },
             method: self.method.clone(),
+            party: self.party,
         }
+    }
+
+    /// Takes what the server asked for, for the next time the call is sent.
+    pub(crate) fn bring(&self, inputs: Inputs) {
+        *self.inputs.lock() = Some(inputs);
+    }
+
+    /// Whether the server has a level of log messages that can be set.
+    pub(crate) fn can_log(&self, lease: &Lease) -> bool {
+        let logs = || {
+            let offers = self.gateway.pool.get(&self.target.server)?.status().offers?;
+            Some(offers.capabilities.logging)
+        };
+        lease.replica.version.era() == Era::Session && logs() == Some(true)
     }
 
     /// The server's answer as it goes to the client.
@@ -220,12 +296,44 @@ impl Call {
             client: self.context.client.version,
             server: lease.replica.version,
             method: &self.method,
+            abilities: self.context.abilities,
+            asked: self.target.asked.as_deref(),
+            server_info: Some(&self.snapshot.server_info),
         };
         let expose = |uri: &str| self.target.expose(&self.snapshot, uri);
         match outcome {
-            Ok(result) => Ok(mcpr_bridge::result(&result, &passage, &expose)),
+            Ok(result) => {
+                let result = self.rewrapped(lease, result);
+                Ok(mcpr_bridge::result(&result, &passage, &expose))
+            }
             Err(error) => mcpr_bridge::error(&error, &passage, &expose),
         }
+    }
+
+    /// A stateless server's result with its state, and its task's id, as this client gets to hold them.
+    fn rewrapped(&self, lease: &Lease, result: RawJson) -> RawJson {
+        if lease.replica.version.era() == Era::Session || self.context.era() == Era::Session {
+            return result;
+        }
+        let server = &self.target.server;
+        let changed = match &self.method {
+            Method::TasksGet | Method::TasksUpdate | Method::TasksCancel => self.renamed_task(&result),
+            method if takes_inputs(method) => {
+                let needs_more = memmem::find(result.as_bytes(), b"input_required").is_some();
+                let wrapped = needs_more.then(|| self.gateway.wrap_state(self, server, &result)).flatten();
+                wrapped.or_else(|| self.gateway.seal_task(&self.context, server, &result))
+            }
+            _ => None,
+        };
+        changed.unwrap_or(result)
+    }
+
+    /// The result of a task method, under the id that the client used.
+    fn renamed_task(&self, result: &RawJson) -> Option<RawJson> {
+        let object = Object::read(result).ok()?;
+        object.get(TASK_ID)?;
+        let text = with_text(result, TASK_ID, self.target.asked.as_deref()?);
+        Some(RawJson::trusted(text.into_bytes()))
     }
 
     /// The time limits of the server for a call.

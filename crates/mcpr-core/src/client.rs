@@ -1,9 +1,11 @@
 //! Who calls, and in which words.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use mcpr_auth::Principal;
-use mcpr_protocol::{Envelope, Era, LogLevel, Object, RawJson, Version};
+use mcpr_protocol::{Abilities, Envelope, Era, LogLevel, Object, RawJson, Version};
+use mcpr_transport::Party;
 
 use crate::session::{Flights, Session};
 
@@ -16,6 +18,10 @@ pub(crate) struct Client {
     pub(crate) info: Option<RawJson>,
     /// Its name, for the log.
     pub(crate) name: Option<Box<str>>,
+    /// What it can be asked.
+    pub(crate) abilities: Abilities,
+    /// What a stateless server is told of that.
+    pub(crate) capabilities: RawJson,
 }
 
 /// Everything about the caller of one request.
@@ -27,6 +33,8 @@ pub(crate) struct Context {
     pub(crate) client: Arc<Client>,
     /// Its session; only in the session era.
     pub(crate) session: Option<Arc<Session>>,
+    /// What it can be asked within this request.
+    pub(crate) abilities: Abilities,
     /// The requests of its under way, where they can be cancelled by their ids.
     pub(crate) flights: Option<Arc<Flights>>,
     /// From which level on it wants log messages.
@@ -35,20 +43,37 @@ pub(crate) struct Context {
     pub(crate) path: Option<&'static str>,
 }
 
+/// A number that no other party of this process has; 0 is mcpr itself.
+pub(crate) fn fresh_party() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
+}
+
 impl Client {
     /// The client of a session, from the parameters of `initialize`.
     pub(crate) fn of_session(version: Version, params: &Object) -> Self {
         // A copy: a slice would keep the whole body for as long as the session lives.
         let info = params.get("clientInfo");
-        Self::new(
-            version,
-            info.map(|info| RawJson::trusted(info.as_bytes().to_vec())),
-        )
+        let capabilities = params.get("capabilities");
+        let abilities =
+            capabilities.map_or(Abilities::NONE, |declared| Abilities::read(version, &declared));
+        Self {
+            abilities,
+            capabilities: abilities.declared(Version::NEWEST_STATELESS),
+            ..Self::new(
+                version,
+                info.map(|info| RawJson::trusted(info.as_bytes().to_vec())),
+            )
+        }
     }
 
     /// The client of a stateless request.
     pub(crate) fn of_envelope(version: Version, envelope: &Envelope) -> Self {
-        Self::new(version, envelope.client_info.clone())
+        Self {
+            abilities: Abilities::read(version, &envelope.capabilities),
+            capabilities: envelope.capabilities.clone(),
+            ..Self::new(version, envelope.client_info.clone())
+        }
     }
 
     fn new(version: Version, info: Option<RawJson>) -> Self {
@@ -59,7 +84,13 @@ impl Client {
                 .into_owned()
                 .into_boxed_str()
         });
-        Self { version, info, name }
+        Self {
+            version,
+            info,
+            name,
+            abilities: Abilities::NONE,
+            capabilities: RawJson::from_static("{}"),
+        }
     }
 }
 
@@ -70,10 +101,50 @@ impl Context {
             principal,
             client: Arc::new(Client::new(Version::NEWEST_SESSION, None)),
             session: None,
+            abilities: Abilities::NONE,
             flights: None,
             log_level: None,
             path: None,
         }
+    }
+
+    /// For whom a request of this client is made, as far as a connection must know: a session is
+    /// one party, a stateless request is one by itself.
+    pub(crate) fn party(&self) -> Party {
+        let who = match &self.session {
+            Some(session) => session.party,
+            None => fresh_party(),
+        };
+        Party {
+            who,
+            can_be_asked: !self.abilities.questions().is_empty(),
+        }
+    }
+
+    /// The same for a request whose answer cannot be a stream: in a session, questions of servers
+    /// need one.
+    pub(crate) fn without_stream(self) -> Self {
+        let abilities = match self.session {
+            Some(_) => Abilities::NONE,
+            None => self.abilities,
+        };
+        Self { abilities, ..self }
+    }
+
+    /// What a stateless server is told that the client can be asked.
+    pub(crate) fn capabilities(&self) -> RawJson {
+        if self.abilities == self.client.abilities {
+            self.client.capabilities.clone()
+        } else {
+            RawJson::from_static("{}")
+        }
+    }
+
+    /// From which level on it hears log messages: a client of the session era that sets none leaves
+    /// that to the server (2025-11-25, logging), so mcpr decides.
+    pub(crate) fn heard_level(&self) -> Option<LogLevel> {
+        let usual = self.session.as_ref().map(|_| LogLevel::Info);
+        self.log_level.or(usual)
     }
 
     /// The era of the request.

@@ -12,6 +12,7 @@ use mcpr_protocol::{
 use mcpr_registry::{Kind, ServerName};
 use mcpr_router::{RouteError, RouteErrorKind};
 use mcpr_telemetry::Status;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::call::{Call, Target};
@@ -19,9 +20,10 @@ use crate::client::{Client, Context};
 use crate::fault::Fault;
 use crate::flight::{Cancel, Done, Flight};
 use crate::gateway::Gateway;
-use crate::notices::Listen;
+use crate::notices::{Filter, Listen};
 use crate::record::{Ending, Subject};
 use crate::session::Session;
+use crate::suspension::Entrance;
 
 /// The longest `clientInfo` of a session, which keeps it for as long as it lives (SEC-05).
 const CLIENT_INFO: usize = 64 * 1024;
@@ -70,12 +72,19 @@ impl Gateway {
             (Method::PromptsList, _) => self.list(&context, &incoming, Kind::Prompts).await,
             (Method::ResourcesList, _) => self.list(&context, &incoming, Kind::Resources).await,
             (Method::TemplatesList, _) => self.list(&context, &incoming, Kind::Templates).await,
-            (Method::ToolsCall | Method::PromptsGet | Method::ResourcesRead | Method::Complete, _) => {
+            (Method::ToolsCall | Method::PromptsGet | Method::ResourcesRead | Method::Complete, _)
+            | (Method::TasksGet | Method::TasksUpdate | Method::TasksCancel, Era::Stateless) => {
                 return self.call(context, incoming).await;
             }
             (Method::Ping, Era::Session) => Ok(RawJson::from_static("{}").into()),
             (Method::SetLevel, Era::Session) => set_level(&context, incoming.params.as_ref()),
             (Method::Discover, Era::Stateless) => Ok(self.snapshot().discovery().into()),
+            (Method::ResourcesSubscribe, Era::Session) => {
+                self.subscribe(&context, incoming.params.as_ref()).await
+            }
+            (Method::ResourcesUnsubscribe, Era::Session) => {
+                self.unsubscribe(&context, incoming.params.as_ref())
+            }
             (Method::Listen, Era::Stateless) => return self.listen(&context, incoming),
             (method, _) => Err(Fault::MethodNotFound(method.to_string())),
         };
@@ -87,18 +96,8 @@ impl Gateway {
 
     async fn list(&self, context: &Context, incoming: &Incoming, kind: Kind) -> Result<Rope, Fault> {
         allowed(context, Scope::Read)?;
-        if incoming
-            .params
-            .as_ref()
-            .is_some_and(|params| params.get("cursor").is_some_and(|cursor| !cursor.is_null()))
-        {
-            // Lists come in one page, so no cursor was ever handed out.
-            return Err(Fault::InvalidParams(
-                "Invalid cursor: start again without one".into(),
-            ));
-        }
         self.wake_on_first_request().await;
-        Ok(self.snapshot().list(kind, context.era()).into())
+        self.page(context, kind, incoming.params.as_ref())
     }
 
     /// A request that goes to a server.
@@ -110,14 +109,29 @@ impl Gateway {
         };
         if incoming.method == Method::Complete && !self.completes(&target) {
             let none = RawJson::from_static(r#"{"completion":{"values":[],"total":0,"hasMore":false}}"#);
+            let snapshot = self.snapshot();
             let passage = mcpr_bridge::Passage {
                 client: context.client.version,
                 server: Version::NEWEST_SESSION,
                 method: &incoming.method,
+                abilities: context.abilities,
+                asked: None,
+                server_info: Some(&snapshot.server_info),
             };
             let result = mcpr_bridge::result(&none, &passage, &|_| None);
             return Handled::Done(self.answer(&context, &incoming, result));
         }
+        let about = (&incoming.id, &incoming.method);
+        let entrance = self.entrance(&context, about, incoming.params.as_ref(), &target);
+        let (inputs, held) = match entrance {
+            Ok(Entrance::Anew(inputs)) => (inputs, None),
+            Ok(Entrance::Held(parked, answers)) => (None, Some((parked, answers))),
+            Ok(Entrance::Asked(done)) => {
+                self.note(&context, &incoming, Status::Ok, StatusCode::OK, None);
+                return Handled::Done(done);
+            }
+            Err(fault) => return Handled::Done(self.refuse(&context, &incoming, &fault)),
+        };
         let cancel = match enter(&context, &incoming.id) {
             Ok(cancel) => cancel,
             Err(fault) => return Handled::Done(self.refuse(&context, &incoming, &fault)),
@@ -125,6 +139,8 @@ impl Gateway {
         let meta = incoming.params.as_ref().and_then(|params| params.object("_meta"));
         let call = Call {
             gateway: self.clone(),
+            party: context.party(),
+            inputs: Mutex::new(inputs),
             context,
             number: incoming.number,
             id: incoming.id,
@@ -135,7 +151,10 @@ impl Gateway {
             snapshot: self.snapshot(),
             began: incoming.began,
         };
-        Handled::Flight(Flight::new(call, cancel))
+        Handled::Flight(match held {
+            Some((parked, answers)) => parked.resume(call, cancel, answers),
+            None => Flight::new(call, cancel),
+        })
     }
 
     fn target(&self, context: &Context, incoming: &Incoming) -> Result<Target, Fault> {
@@ -143,12 +162,12 @@ impl Gateway {
         if self.is_stopping() {
             return Err(Fault::Stopping);
         }
-        let target = Target::resolve(&self.snapshot(), &incoming.method, incoming.params.as_ref())?;
+        let target = Target::resolve(self, context, &incoming.method, incoming.params.as_ref())?;
         self.usable(&target.server).map(|()| target)
     }
 
     /// A server that cannot even be tried says why at once (AGG-08).
-    fn usable(&self, server: &ServerName) -> Result<(), Fault> {
+    pub(crate) fn usable(&self, server: &ServerName) -> Result<(), Fault> {
         match self.servers.get(server).map(|entry| &entry.state) {
             Some(ServerState::Misconfigured(fault)) => {
                 let error = RouteError::new(server.clone(), RouteErrorKind::Misconfigured);
@@ -167,15 +186,18 @@ impl Gateway {
         offers.is_none_or(|offers| offers.capabilities.completions)
     }
 
-    fn listen(&self, context: &Context, incoming: Incoming) -> Handled {
-        match allowed(context, Scope::Read) {
-            Ok(()) => {
+    fn listen(self: &Arc<Self>, context: &Context, incoming: Incoming) -> Handled {
+        let most = self.options.limits.subscriptions;
+        let filter =
+            allowed(context, Scope::Read).and_then(|()| Filter::read(incoming.params.as_ref(), most));
+        match filter {
+            Ok(filter) => {
                 self.note(context, &incoming, Status::Ok, StatusCode::OK, None);
                 Handled::Listen(Listen::new(
                     self,
                     context.principal.clone(),
                     incoming.id,
-                    incoming.params.as_ref(),
+                    filter,
                 ))
             }
             Err(fault) => Handled::Done(self.refuse(context, &incoming, &fault)),
@@ -270,6 +292,7 @@ impl Context {
         Self {
             principal: session.principal.clone(),
             client: session.client.clone(),
+            abilities: session.client.abilities,
             flights: Some(session.flights.clone()),
             log_level: session.log_level(),
             session: Some(session.clone()),
@@ -289,7 +312,8 @@ fn readable(params: &RawJson) -> Result<Object, Fault> {
     Ok(params)
 }
 
-fn allowed(context: &Context, scope: Scope) -> Result<(), Fault> {
+/// Whether the caller may do this.
+pub(crate) fn allowed(context: &Context, scope: Scope) -> Result<(), Fault> {
     let name = match scope {
         Scope::Read => "read",
         Scope::Call => "call",

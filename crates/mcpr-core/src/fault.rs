@@ -58,6 +58,19 @@ pub(crate) enum Fault {
         /// Who could own it.
         servers: Vec<ServerName>,
     },
+    /// The server tells of no changes of this resource.
+    #[error(
+        "server `{0}` does not tell of changes of this resource (it offers no `resources.subscribe`, or not for it)"
+    )]
+    NoUpdates(ServerName),
+    /// More subscriptions than a client may have (SEC-05).
+    #[error(
+        "too many subscriptions: one session or listen may have {0} (`limits.subscriptions`); end some of them first"
+    )]
+    Subscriptions(usize),
+    /// The server's own error, where it was asked on behalf of several clients.
+    #[error("{}", .0.message)]
+    Server(ErrorObject),
     /// It could not be brought to its server, or was lost there.
     #[error("{}", route_message(.0))]
     Route(RouteError),
@@ -89,6 +102,20 @@ pub(crate) enum Fault {
     /// A request that only a stream can answer.
     #[error("this request is answered by a stream: the Accept header must name text/event-stream")]
     NeedsStream,
+    /// A `requestState` that is not ours, not this caller's, not for this call, or of another time.
+    #[error("Invalid or expired requestState: send the request again without it")]
+    InvalidState,
+    /// Too many calls wait for answers of their clients (SEC-05).
+    #[error(
+        "server `{0}` asked for input, but too many calls of this client wait for an answer already; answer those first"
+    )]
+    TooManySuspended(ServerName),
+    /// A request that its server does not go on with for lack of an answer.
+    #[error("{0}")]
+    Unanswered(String),
+    /// No task of that id, for this caller.
+    #[error("Unknown task: {0}")]
+    UnknownTask(String),
     /// The gateway is about to end.
     #[error("the gateway is stopping; try again in a moment")]
     Stopping,
@@ -123,6 +150,9 @@ fn route_message(error: &RouteError) -> String {
 impl Fault {
     /// The error object of JSON-RPC.
     pub(crate) fn error(&self, era: Era, request: u64) -> ErrorObject {
+        if let Self::Server(error) = self {
+            return error.clone();
+        }
         let error = ErrorObject::new(self.code(era), self.to_string());
         match self.data(request) {
             Some(data) => error.with(&data),
@@ -169,18 +199,25 @@ impl Fault {
             Self::InvalidRequest(_) | Self::NoSession | Self::UnknownSession | Self::NeedsStream => {
                 code::INVALID_REQUEST
             }
-            Self::MethodNotFound(_) => code::METHOD_NOT_FOUND,
+            Self::MethodNotFound(_) | Self::NoUpdates(_) => code::METHOD_NOT_FOUND,
+            Self::Server(error) => error.code,
             Self::UnknownResource(_) if era == Era::Session => code::RESOURCE_NOT_FOUND,
             Self::InvalidParams(_) | Self::Envelope(_) | Self::UnknownTool(_) | Self::UnknownPrompt(_) => {
                 code::INVALID_PARAMS
             }
-            Self::UnknownResource(_) | Self::AmbiguousResource { .. } => code::INVALID_PARAMS,
+            Self::UnknownResource(_)
+            | Self::AmbiguousResource { .. }
+            | Self::Subscriptions(_)
+            | Self::InvalidState
+            | Self::UnknownTask(_) => code::INVALID_PARAMS,
             Self::HeaderMismatch(_) => code::HEADER_MISMATCH,
             Self::UnsupportedVersion(_) => code::UNSUPPORTED_VERSION,
             Self::Route(_)
             | Self::Timeout { .. }
             | Self::Silence { .. }
             | Self::Forbidden(_)
+            | Self::TooManySuspended(_)
+            | Self::Unanswered(_)
             | Self::Stopping
             | Self::Internal => code::INTERNAL,
         }
@@ -193,6 +230,7 @@ impl Fault {
                 Some(json!({ "supported": [Version::NEWEST_STATELESS.as_str()], "requested": asked }))
             }
             Self::UnknownResource(uri) => Some(json!({ "uri": uri })),
+            Self::NoUpdates(server) => Some(json!({ "server": server })),
             Self::AmbiguousResource { uri, servers } => Some(json!({ "uri": uri, "servers": servers })),
             _ => self.reason().map(|reason| self.reasoned(reason, request)),
         }
@@ -228,6 +266,7 @@ impl Fault {
             Self::Timeout { .. } => "timeout",
             Self::Silence { .. } => "silence",
             Self::Forbidden(_) => "forbidden",
+            Self::TooManySuspended(_) => "busy",
             Self::Stopping => "starting",
             Self::Internal => "internal",
             _ => return None,
@@ -237,7 +276,9 @@ impl Fault {
     fn server(&self) -> Option<&ServerName> {
         match self {
             Self::Route(error) => Some(&error.server),
-            Self::Timeout { server, .. } | Self::Silence { server, .. } => Some(server),
+            Self::Timeout { server, .. } | Self::Silence { server, .. } | Self::TooManySuspended(server) => {
+                Some(server)
+            }
             _ => None,
         }
     }

@@ -9,11 +9,11 @@ use mcpr_bridge::Identity;
 use mcpr_config::{ServerEntry, ServerState as Configured};
 use mcpr_protocol::Era;
 use mcpr_registry::{
-    Assignments, Catalog, ItemRef, Listing, Naming, Offers, ServerName, ServerState, States, View, Warning,
+    Assignments, Capabilities, Catalog, ItemRef, Kind, Listing, Naming, Offers, ServerName, ServerState, States, View, Warning,
     instructions,
 };
 use mcpr_telemetry::Secrets;
-use mcpr_upstream::{Phase, Pool, Reach, Status};
+use mcpr_upstream::{Freshness, Phase, Pool, Reach, Status};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +27,8 @@ const GATHER: Duration = Duration::from_millis(30);
 pub(crate) struct Folder {
     pub(crate) servers: Vec<ServerEntry>,
     pub(crate) naming: Naming,
+    /// The items on one page of a list.
+    pub(crate) page_size: Option<usize>,
     pub(crate) pool: Arc<Pool>,
     pub(crate) memory: Arc<Recollection>,
     pub(crate) assignments: Assignments,
@@ -87,6 +89,7 @@ impl Folder {
             identity(&shown, &self.naming, self.pool.instance()),
             states(&seen, &self.secrets),
             announced(&seen),
+            (Kind::ALL.map(|kind| fresh(&seen, kind)), self.page_size),
         )
     }
 
@@ -198,6 +201,21 @@ fn states(seen: &[Seen<'_>], secrets: &Secrets) -> States {
     states
 }
 
+/// How long the list of all servers holds: as long as each of theirs (`protocol.md` 14.10). One
+/// that is about to grow is stale at once.
+fn fresh(seen: &[Seen<'_>], kind: Kind) -> Freshness {
+    let growing = |seen: &Seen<'_>| {
+        let state = seen.state().map(|(state, _)| state);
+        matches!(state, Some(ServerState::Starting | ServerState::Stale))
+    };
+    if seen.iter().any(growing) {
+        return Freshness::STALE;
+    }
+    let up = seen.iter().filter(|seen| !seen.is_down());
+    let lists = up.filter_map(|seen| seen.status.as_ref()?.fresh.of(kind));
+    lists.reduce(Freshness::and).unwrap_or(Freshness::ANNOUNCED)
+}
+
 fn announced(seen: &[Seen<'_>]) -> [u64; 3] {
     seen.iter()
         .filter_map(|seen| seen.status.as_ref())
@@ -212,10 +230,17 @@ fn announced(seen: &[Seen<'_>]) -> [u64; 3] {
 }
 
 fn identity(listings: &[Listing], naming: &Naming, instance: &str) -> Identity {
+    let any = |has: fn(&Capabilities) -> bool| {
+        listings
+            .iter()
+            .any(|listing| has(&listing.offers.capabilities))
+    };
     Identity {
         name: "mcpr".into(),
         version: env!("CARGO_PKG_VERSION").into(),
         instructions: instructions(listings, naming),
         instance: instance.to_owned(),
+        tasks: any(|offered| offered.tasks),
+        apps: any(|offered| offered.apps),
     }
 }

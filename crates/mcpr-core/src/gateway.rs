@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
+use mcpr_bridge::Sealer;
 use mcpr_config::{GatewayOptions, ServerEntry};
 use mcpr_protocol::{
-    Era, LogLevel, Message, Method, Notification, Object, RawJson, Request, Response, Rope, code,
+    Era, Id, LogLevel, Message, Notification, Object, RawJson, Response, Rope, code,
     notification,
 };
 use mcpr_registry::{ServerName, ServerState};
@@ -25,9 +26,12 @@ use tokio_util::task::TaskTracker;
 use crate::call::Call;
 use crate::client::Context;
 use crate::doorkeeper::Doorkeeper;
+use crate::question::Answer;
 use crate::session::Sessions;
 use crate::snapshot::Snapshot;
 use crate::start::Builder;
+use crate::subscriptions::Subscriptions;
+use crate::suspension::Suspensions;
 
 /// How long servers have to end when the gateway does: a child is given 3 s to leave by itself and
 /// 2 s after SIGTERM, then it is killed.
@@ -47,6 +51,10 @@ pub struct Gateway {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) doorkeeper: Arc<Doorkeeper>,
     pub(crate) sessions: Sessions,
+    pub(crate) subscriptions: Arc<Subscriptions>,
+    pub(crate) suspensions: Suspensions,
+    /// Seals what clients hold for the gateway.
+    pub(crate) sealer: Sealer,
     pub(crate) secrets: Secrets,
     pub(crate) snapshot: watch::Receiver<Arc<Snapshot>>,
     pub(crate) stop: CancellationToken,
@@ -107,6 +115,7 @@ impl Gateway {
     pub async fn shutdown(&self) {
         self.stop();
         self.sessions.end_all();
+        self.suspensions.end_all();
         self.tasks.close();
         self.pool.shutdown(SERVERS_GRACE).await;
         let _ = tokio::time::timeout(Duration::from_secs(2), self.tasks.wait()).await;
@@ -191,9 +200,13 @@ impl Gateway {
     pub(crate) fn relay_note(&self, call: &Call, note: &Notification) -> Option<Rope> {
         let upstream = self.pool.get(&call.target.server);
         match &*note.method {
-            notification::MESSAGE if is_wanted(note, call.context.log_level?) => Some(note.to_rope()),
+            notification::MESSAGE if is_wanted(note, call.context.heard_level()?) => Some(note.to_rope()),
             notification::TOOLS_CHANGED | notification::PROMPTS_CHANGED | notification::RESOURCES_CHANGED => {
                 upstream?.heard(&note.method);
+                None
+            }
+            notification::RESOURCE_UPDATED => {
+                self.subscriptions.note(&call.target.server, note);
                 None
             }
             _ => None,
@@ -201,20 +214,11 @@ impl Gateway {
     }
 
     /// Answers a request of a server that came within a client's request.
-    ///
-    /// mcpr declares no client capability yet, so it is no question for the client; `ping` is mcpr's own to answer.
-    pub(crate) fn answer_server(&self, lease: &Lease, request: Request) {
+    pub(crate) fn answer_server(&self, lease: &Lease, id: Id, outcome: Answer) {
         let replica = lease.replica.clone();
-        let outcome = match request.method {
-            Method::Ping => Ok(RawJson::from_static("{}")),
-            method => {
-                let text = format!("mcpr did not declare a capability for `{method}`");
-                Err(mcpr_protocol::ErrorObject::new(code::METHOD_NOT_FOUND, text).render())
-            }
-        };
-        self.adopt(async move {
+        self.tasks.spawn(async move {
             let answer = Message::Response(Response {
-                id: Some(request.id),
+                id: Some(id),
                 outcome,
             });
             if let Err(failed) = replica.send(answer).await {

@@ -6,14 +6,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mcpr_auth::Principal;
-use mcpr_protocol::{Id, LogLevel};
+use mcpr_protocol::{Id, LogLevel, Response};
 use parking_lot::{Mutex, RwLock};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::client::Client;
+use crate::client::{Client, fresh_party};
 use crate::flight::Cancel;
+use crate::question::Questions;
 use crate::snapshot::Stamps;
+use crate::streams::{Budget, Streams};
+use crate::subscriptions::Subscriber;
+
+/// The memory for what clients that have lost a stream may still ask for: 64 MiB.
+const REPLAY_BYTES: usize = 64 * 1024 * 1024;
 
 /// What a client of the session era expects the gateway to remember.
 pub(crate) struct Session {
@@ -25,8 +31,16 @@ pub(crate) struct Session {
     pub(crate) client: Arc<Client>,
     /// Ends when the session does.
     pub(crate) ended: CancellationToken,
+    /// For whom its requests are made.
+    pub(crate) party: u64,
+    /// What servers have asked it.
+    pub(crate) questions: Arc<Questions>,
     /// Its requests under way.
     pub(crate) flights: Arc<Flights>,
+    /// What it has subscribed to.
+    pub(crate) subscriber: Subscriber,
+    /// Its event streams over HTTP.
+    pub(crate) streams: Streams,
     /// The level of log messages, once the client has set one.
     log_level: Mutex<Option<LogLevel>>,
     /// What the client was last told of the lists.
@@ -46,6 +60,8 @@ pub(crate) struct Flights(Mutex<HashMap<Id, Arc<Cancel>>>);
 pub(crate) struct Sessions {
     all: RwLock<HashMap<Box<str>, Arc<Session>>>,
     limits: SessionLimits,
+    /// What their streams keep is kept in this.
+    pub(crate) replay: Arc<Budget>,
 }
 
 /// How many sessions there may be, and for how long.
@@ -60,12 +76,17 @@ pub(crate) struct SessionLimits {
 impl Session {
     /// A session outside of any table, for a pipe.
     pub(crate) fn new(principal: Principal, client: Arc<Client>, told: Stamps) -> Arc<Self> {
+        let id = fresh_id();
         Arc::new(Self {
-            id: fresh_id(),
+            streams: Streams::new(&id),
+            id,
             principal,
             client,
             ended: CancellationToken::new(),
+            party: fresh_party(),
+            questions: Arc::default(),
             flights: Arc::default(),
+            subscriber: Subscriber::default(),
             log_level: Mutex::default(),
             told: Mutex::new(told),
             stream: Mutex::default(),
@@ -106,16 +127,23 @@ impl Session {
         }
     }
 
+    /// Takes an answer of the client to what a server asked it.
+    pub(crate) fn answered(&self, response: Response) {
+        self.questions.answered(response);
+    }
+
     /// Notes a use.
     pub(crate) fn touch(&self) {
         self.last_used
             .store(micros(self.born.elapsed()), Ordering::Relaxed);
     }
 
-    /// Ends it: its stream closes and its requests are cancelled.
+    /// Ends it: its streams close and its requests are cancelled.
     pub(crate) fn end(&self) {
         self.ended.cancel();
         self.flights.cancel_all();
+        self.streams.close();
+        self.subscriber.close();
     }
 
     fn idle_for(&self) -> Duration {
@@ -175,6 +203,7 @@ impl Sessions {
         Self {
             all: RwLock::default(),
             limits,
+            replay: Budget::new(REPLAY_BYTES),
         }
     }
 
@@ -231,6 +260,10 @@ impl Sessions {
                 .collect()
         };
         ended.iter().for_each(|session| session.end());
+        self.all
+            .read()
+            .values()
+            .for_each(|session| session.streams.forget_old());
     }
 
     /// Ends all.

@@ -1,16 +1,15 @@
 //! What the gateway offers at one moment: one immutable value, swapped as a whole.
 
-use std::hash::{DefaultHasher, Hasher};
 use std::sync::OnceLock;
 
-use bytes::{Bytes, BytesMut};
-use mcpr_bridge::{Identity, discover_result};
-use mcpr_protocol::{Era, RawJson, key};
-use mcpr_registry::{Kind, ServerState, States, View};
+use bytes::Bytes;
+use mcpr_bridge::{Identity, discover_result, server_info};
+use mcpr_protocol::RawJson;
+use mcpr_registry::{Kind, States, View};
+use mcpr_upstream::Freshness;
 
-/// How long a stateless client may keep a list: mcpr announces changes, so this only bounds what
-/// a client without a stream of notices misses.
-const FRESH_FOR_MS: u32 = 30_000;
+use crate::pages::Pages;
+
 
 /// One generation of the catalog as clients see it.
 pub(crate) struct Snapshot {
@@ -23,11 +22,14 @@ pub(crate) struct Snapshot {
     pub(crate) known: View,
     /// Who the gateway is, with the instructions for models.
     pub(crate) identity: Identity,
+    /// The same as results say it.
+    pub(crate) server_info: RawJson,
     /// How each server is.
     pub(crate) states: States,
     /// What tells a changed list from an unchanged one.
     pub(crate) stamps: Stamps,
-    lists: [[OnceLock<Bytes>; 2]; 4],
+    /// What clients get when they list.
+    pub(crate) pages: Pages,
     discovery: OnceLock<Bytes>,
 }
 
@@ -43,7 +45,8 @@ pub(crate) struct Stamp {
 }
 
 impl Snapshot {
-    /// `announced` counts the servers' own notices: tools, prompts, resources.
+    /// `announced` counts the servers' own notices: tools, prompts, resources. `fresh` and
+    /// `page_size` are for [`Pages`].
     pub(crate) fn new(
         as_of: u64,
         listed: View,
@@ -51,24 +54,21 @@ impl Snapshot {
         identity: Identity,
         states: States,
         announced: [u64; 3],
+        (fresh, page_size): ([Freshness; 4], Option<usize>),
     ) -> Self {
-        let stamps = Stamps::of(&listed, announced);
+        let pages = Pages::new(&listed, fresh, page_size);
+        let stamps = Stamps::of(&pages, announced);
         Self {
             as_of,
             listed,
             known,
+            server_info: server_info(&identity),
             identity,
             states,
             stamps,
-            lists: Default::default(),
+            pages,
             discovery: OnceLock::new(),
         }
-    }
-
-    /// The result of a list request, rendered once.
-    pub(crate) fn list(&self, kind: Kind, era: Era) -> Bytes {
-        let cell = &self.lists[kind as usize][usize::from(era == Era::Stateless)];
-        cell.get_or_init(|| self.render(kind, era)).clone()
     }
 
     /// The result of `server/discover`, rendered once.
@@ -77,49 +77,12 @@ impl Snapshot {
             .get_or_init(|| discover_result(&self.identity).into_bytes())
             .clone()
     }
-
-    fn render(&self, kind: Kind, era: Era) -> Bytes {
-        let items = self.listed.list(kind, era);
-        let states = self.states.render();
-        let mut text = BytesMut::with_capacity(items.len() + states.as_bytes().len() + 160);
-        text.extend_from_slice(format!("{{\"{}\":", kind.member()).as_bytes());
-        text.extend_from_slice(&items);
-        text.extend_from_slice(format!(",\"_meta\":{{\"{}\":", key::SERVERS).as_bytes());
-        text.extend_from_slice(states.as_bytes());
-        text.extend_from_slice(b"}");
-        if era == Era::Stateless {
-            let ttl = self.fresh_for();
-            let tail = format!(",\"resultType\":\"complete\",\"ttlMs\":{ttl},\"cacheScope\":\"private\"");
-            text.extend_from_slice(tail.as_bytes());
-        }
-        text.extend_from_slice(b"}");
-        RawJson::trusted(text.freeze()).into_bytes()
-    }
-
-    /// A list that is about to grow is stale at once.
-    fn fresh_for(&self) -> u32 {
-        let settled = self
-            .states
-            .iter()
-            .all(|(_, state, _)| !matches!(state, ServerState::Starting | ServerState::Stale));
-        if settled { FRESH_FOR_MS } else { 0 }
-    }
 }
 
 impl Stamps {
-    fn of(listed: &View, announced: [u64; 3]) -> Self {
-        let content = |kinds: &[Kind]| {
-            let mut hash = DefaultHasher::new();
-            kinds
-                .iter()
-                .for_each(|kind| hash.write(&listed.list(*kind, Era::Session)));
-            hash.finish()
-        };
-        let contents = [
-            content(&[Kind::Tools]),
-            content(&[Kind::Prompts]),
-            content(&[Kind::Resources, Kind::Templates]),
-        ];
+    fn of(pages: &Pages, announced: [u64; 3]) -> Self {
+        let [tools, prompts, resources, templates] = Kind::ALL.map(|kind| pages.generation(kind));
+        let contents = [tools, prompts, resources ^ templates.rotate_left(1)];
         Self(std::array::from_fn(|index| Stamp {
             content: contents[index],
             announced: announced[index],

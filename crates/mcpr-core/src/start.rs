@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
 
 use http::Uri;
+use mcpr_bridge::Sealer;
 use mcpr_config::{Config, Fault, ServerEntry, ServerState, StartMode, StartOrder, StartWhen};
 use mcpr_protocol::RawJson;
 use mcpr_router::Router;
@@ -20,7 +21,9 @@ use crate::doorkeeper::Doorkeeper;
 use crate::fold::Folder;
 use crate::gateway::{Facts, Gateway};
 use crate::memory::{Recalled, recall, write_down};
+use crate::suspension::Suspensions;
 use crate::session::{SessionLimits, Sessions};
+use crate::subscriptions::Subscriptions;
 
 /// How many servers may be starting at once.
 const STARTS_AT_ONCE: usize = 16;
@@ -127,11 +130,18 @@ impl Builder {
         } = recall(&*store).await?;
         let doorkeeper = Doorkeeper::new(&*store).await?;
         let dial = self.dial.unwrap_or_else(|| Arc::new(dialer(&self.config)));
-        let pool = Arc::new(Pool::new(dial, memory.clone(), pool_options(&self.config)));
+        let subscriptions = Arc::<Subscriptions>::default();
+        let pool = Arc::new(Pool::new(
+            dial,
+            memory.clone(),
+            subscriptions.clone(),
+            pool_options(&self.config),
+        ));
         pool.apply(enabled(&self.config.servers));
         let mut folder = Folder {
             servers: self.config.servers.clone(),
             naming: self.config.gateway.naming.clone(),
+            page_size: self.config.gateway.limits.page_size,
             pool: pool.clone(),
             memory,
             assignments,
@@ -146,11 +156,15 @@ impl Builder {
         tasks.spawn(write_down(store.clone(), notes, stop.clone()));
         tasks.spawn(doorkeeper.clone().follow(store.clone(), stop.clone()));
         let limits = &self.config.gateway.limits;
+        let sealing_key = store.sealing_key().await.map_err(StartError::Store)?;
         let gateway = Arc::new(Gateway {
             sessions: Sessions::new(SessionLimits {
                 max: limits.sessions,
                 idle: limits.session_idle,
             }),
+            subscriptions,
+            suspensions: Suspensions::default(),
+            sealer: Sealer::new(sealing_key.as_bytes()),
             order: self
                 .config
                 .servers
@@ -298,6 +312,7 @@ async fn sweep(gateway: std::sync::Weak<Gateway>, stop: CancellationToken) {
         }
         let Some(gateway) = gateway.upgrade() else { return };
         let now = mcpr_auth::Timestamp::now();
+        gateway.suspensions.sweep();
         gateway
             .sessions
             .sweep(|principal| gateway.doorkeeper.tokens().recheck(principal, now).is_ok());

@@ -42,9 +42,11 @@ pub(crate) fn context(principal: Principal, envelope: &Envelope) -> Result<Conte
     if version.era() == Era::Session {
         return Err(unsupported()); // A date with a handshake is no version for an envelope.
     }
+    let client = Arc::new(Client::of_envelope(version, envelope));
     Ok(Context {
         principal,
-        client: Arc::new(Client::of_envelope(version, envelope)),
+        abilities: client.abilities,
+        client,
         session: None,
         flights: None,
         log_level: envelope.log_level,
@@ -105,6 +107,9 @@ fn exists(method: &Method) -> bool {
             | Method::TemplatesList
             | Method::ResourcesRead
             | Method::Complete
+            | Method::TasksGet
+            | Method::TasksUpdate
+            | Method::TasksCancel
     )
 }
 

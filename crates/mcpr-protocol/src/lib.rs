@@ -4,6 +4,9 @@
 //! buffer it arrived in. Changes are said as splices ([`Edit`]): these bytes become those, every
 //! other byte stays. Nothing in this crate knows a socket, a server or a configuration.
 
+mod batch;
+mod ability;
+mod declined;
 mod edit;
 mod envelope;
 mod error;
@@ -18,6 +21,8 @@ mod raw;
 mod rope;
 mod version;
 
+pub use ability::{Abilities, Ability};
+pub use declined::declined;
 pub use edit::Edit;
 pub use envelope::{Envelope, EnvelopeError, progress_token};
 pub use error::{ErrorObject, code};

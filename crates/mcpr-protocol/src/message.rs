@@ -67,6 +67,15 @@ pub enum Fault {
     /// A JSON array.
     #[error("batches are not supported by this protocol version; send one message at a time")]
     Batch,
+    /// A batch without a message.
+    #[error("a batch must hold at least one message")]
+    EmptyBatch,
+    /// A batch with too many messages.
+    #[error("a batch may hold at most {most} messages: send the rest in another one")]
+    LargeBatch {
+        /// How many it may hold.
+        most: usize,
+    },
     /// JSON, but no JSON-RPC 2.0 message.
     #[error("not a JSON-RPC 2.0 message: {0}")]
     NotAMessage(&'static str),

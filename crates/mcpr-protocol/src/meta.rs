@@ -1,6 +1,6 @@
 //! Keys inside `_meta`.
 
-/// Names of `_meta` members.
+/// Names of `_meta` members, and of extensions, which have the same form.
 pub mod key {
     /// Prefix of the members that 2026-07-28 reserves for itself.
     pub const RESERVED: &str = "io.modelcontextprotocol/";
@@ -16,6 +16,10 @@ pub mod key {
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// The listen request that a notification belongs to.
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+    /// The extension under which a stateless server may answer with a task.
+    pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
+    /// The extension under which tools have a user interface (MCP Apps).
+    pub const APPS_EXTENSION: &str = "io.modelcontextprotocol/ui";
     /// The token under which a request wants progress.
     pub const PROGRESS_TOKEN: &str = "progressToken";
     /// Prefix of mcpr's own members; they never leave toward a server.

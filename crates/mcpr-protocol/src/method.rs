@@ -70,6 +70,16 @@ methods! {
     CreateMessage = "sampling/createMessage",
     /// Asks a client's user for something.
     Elicit = "elicitation/create",
+    /// Asks how a task stands.
+    TasksGet = "tasks/get",
+    /// Waits for the result of a task (2025-11-25).
+    TasksResult = "tasks/result",
+    /// Lists tasks (2025-11-25).
+    TasksList = "tasks/list",
+    /// Gives a task up.
+    TasksCancel = "tasks/cancel",
+    /// Answers what a task asks for (extension of 2026-07-28).
+    TasksUpdate = "tasks/update",
 }
 
 impl Method {
@@ -78,6 +88,7 @@ impl Method {
         match self {
             Self::ToolsCall | Self::PromptsGet => Some("name"),
             Self::ResourcesRead => Some("uri"),
+            Self::TasksGet | Self::TasksUpdate | Self::TasksCancel => Some("taskId"),
             _ => None,
         }
     }
@@ -122,4 +133,8 @@ pub mod notification {
     pub const ROOTS_CHANGED: &str = "notifications/roots/list_changed";
     /// A listen request was accepted.
     pub const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+    /// What a user was asked for out of band has been done (2025-11-25).
+    pub const ELICITATION_COMPLETE: &str = "notifications/elicitation/complete";
+    /// A task has come further (extension of 2026-07-28).
+    pub const TASKS: &str = "notifications/tasks";
 }

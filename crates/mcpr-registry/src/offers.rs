@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcpr_protocol::{Object, RawJson};
+use mcpr_protocol::{Object, RawJson, key};
 
 use crate::{Kind, ServerName, ServerNaming};
 
@@ -41,6 +41,10 @@ pub struct Capabilities {
     pub logging: bool,
     /// It tells of changes of single resources.
     pub subscribe: bool,
+    /// It may answer with tasks (extension of 2026-07-28).
+    pub tasks: bool,
+    /// Its tools may have user interfaces (MCP Apps).
+    pub apps: bool,
 }
 
 /// One server's part of a catalog.
@@ -102,6 +106,8 @@ impl Capabilities {
             return Self::default();
         };
         let has = |key| object.get(key).is_some_and(|value| value.is_object());
+        let extensions = object.object("extensions");
+        let extends = |name| extensions.as_ref().is_some_and(|all| all.get(name).is_some());
         let resources = object.object("resources");
         let subscribe = resources.and_then(|resources| resources.get("subscribe"));
         Self {
@@ -111,6 +117,8 @@ impl Capabilities {
             completions: has("completions"),
             logging: has("logging"),
             subscribe: subscribe.is_some_and(|value| value.as_str() == "true"),
+            tasks: extends(key::TASKS_EXTENSION),
+            apps: extends(key::APPS_EXTENSION),
         }
     }
 }

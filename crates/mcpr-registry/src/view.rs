@@ -139,6 +139,12 @@ impl View {
         }
     }
 
+    /// The text of the JSON array of so many visible items from a place in the list on.
+    pub fn page(&self, kind: Kind, era: Era, from: usize, count: usize) -> Bytes {
+        let items: Vec<&Item> = self.items(kind).skip(from).take(count).collect();
+        join(&items, era)
+    }
+
     fn stateless_list(&self, kind: Kind) -> Bytes {
         if self.items(kind).any(Item::differs_by_era) {
             self.join(kind, Era::Stateless)
@@ -148,20 +154,25 @@ impl View {
     }
 
     fn join(&self, kind: Kind, era: Era) -> Bytes {
-        let texts = || self.items(kind).map(|item| item.rendered(era).as_bytes());
-        let mut list = BytesMut::with_capacity(texts().map(|text| text.len() + 1).sum::<usize>() + 2);
-        list.extend_from_slice(b"[");
-        for (index, text) in texts().enumerate() {
-            list.extend_from_slice(if index == 0 { b"" } else { b"," });
-            list.extend_from_slice(text);
-        }
-        list.extend_from_slice(b"]");
-        list.freeze()
+        join(&self.items(kind).collect::<Vec<_>>(), era)
     }
 
     fn visible(&self, kind: Kind) -> &Visible {
         &self.kinds[kind as usize]
     }
+}
+
+/// The text of a JSON array of these items.
+fn join(items: &[&Item], era: Era) -> Bytes {
+    let texts = || items.iter().map(|item| item.rendered(era).as_bytes());
+    let mut list = BytesMut::with_capacity(texts().map(|text| text.len() + 1).sum::<usize>() + 2);
+    list.extend_from_slice(b"[");
+    for (index, text) in texts().enumerate() {
+        list.extend_from_slice(if index == 0 { b"" } else { b"," });
+        list.extend_from_slice(text);
+    }
+    list.extend_from_slice(b"]");
+    list.freeze()
 }
 
 impl Visible {

@@ -51,10 +51,11 @@ impl Gate {
 }
 
 /// One who waits, counted for as long as he does.
-struct Waiting<'a>(&'a AtomicUsize);
+pub(crate) struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {
-    fn begin(count: &'a AtomicUsize, max: usize) -> Option<Self> {
+    /// Counts one in, unless `max` wait already.
+    pub(crate) fn begin(count: &'a AtomicUsize, max: usize) -> Option<Self> {
         let before = count.fetch_add(1, Ordering::Relaxed);
         let this = Self(count);
         (before < max).then_some(this)

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use http::{HeaderName, HeaderValue};
 use mcpr_protocol::{Message, Method, Notification, Request, Rope, Version};
 
-use crate::{Exchange, Failed};
+use crate::{Exchange, Failed, Party};
 
 /// A request on its way to a server.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Outgoing {
     pub name: Option<Box<str>>,
     /// `Mcp-Param-*` headers of a stateless hop, values encoded.
     pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// For whom it is made.
+    pub party: Party,
 }
 
 /// What a server says without having been asked in a way the transport could tell.
@@ -61,6 +63,12 @@ pub trait Transport: Send + Sync + 'static {
 
     /// Says which revision the two sides have settled on; from then on the hop's headers name it.
     fn negotiated(&self, version: Version);
+
+    /// Whether a server of the session era says with each question which request it is about, so
+    /// that requests of several parties that can be asked may be open at once.
+    fn tells_apart(&self) -> bool {
+        false
+    }
 
     /// Opens the stream for what belongs to no request, where the transport has a separate one.
     async fn listen(&self) {}

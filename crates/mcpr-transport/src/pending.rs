@@ -9,9 +9,10 @@ use mcpr_protocol::{Id, Message, Notification, Object, RawJson, Response, key, n
 use parking_lot::Mutex;
 use tracing::{debug, warn};
 
-use crate::{Answering, Event, Failed, Reason, Sent};
+use crate::party::{may_belong, owner as owner_of};
+use crate::{Answering, Event, Failed, Party, Reason, Sent};
 
-/// How many notifications wait for a reader that does not come; the response always does.
+/// How many messages wait for a reader that does not come; the response always does.
 const QUEUE: usize = 256;
 
 /// The table of open requests: who waits for which id.
@@ -49,13 +50,16 @@ struct Table {
     ended: Option<Failed>,
 }
 
-#[derive(Debug, Default)]
-struct Slot(Mutex<Inbox>);
+#[derive(Debug)]
+struct Slot {
+    party: Party,
+    inbox: Mutex<Inbox>,
+}
 
 /// What has come for one request and was not read yet.
 #[derive(Debug, Default)]
 struct Inbox {
-    notifications: VecDeque<Notification>,
+    messages: VecDeque<Message>,
     outcome: Option<Result<Response, Failed>>,
     reader: Option<Waker>,
     dropped: u64,
@@ -93,7 +97,7 @@ impl Pending {
     /// # Errors
     ///
     /// When the connection has ended: with its reason, and the request unsent.
-    pub fn enter(self: &Arc<Self>, id: u64) -> Result<Ticket, Failed> {
+    pub fn enter(self: &Arc<Self>, id: u64, party: Party) -> Result<Ticket, Failed> {
         let mut table = self.table.lock();
         if let Some(ended) = &table.ended {
             return Err(Failed {
@@ -101,7 +105,10 @@ impl Pending {
                 ..ended.clone()
             });
         }
-        let slot = Arc::<Slot>::default();
+        let slot = Arc::new(Slot {
+            party,
+            inbox: Mutex::default(),
+        });
         table.open.insert(id, Arc::clone(&slot));
         Ok(Ticket {
             id,
@@ -113,12 +120,30 @@ impl Pending {
     /// Gives a message to the request it belongs to, or back as an event where it belongs to none.
     ///
     /// Progress finds its request by the token, which is the request's id; a notification of a
-    /// subscription finds the listen request the same way. Late answers are dropped.
+    /// subscription finds the listen request the same way. What may be about a request without
+    /// saying so goes to the one party that has any open. Late answers are dropped.
     pub fn deliver(&self, message: Message) -> Option<Event> {
-        match message {
+        match self.place(message)? {
             Message::Response(response) => self.answer(response),
             Message::Request(request) => return Some(Event::Request(request)),
             Message::Notification(notification) => return self.route(notification).map(Event::Notification),
+        }
+        None
+    }
+
+    /// Gives a message that may be about a request without saying so to the one it is about.
+    fn place(&self, message: Message) -> Option<Message> {
+        if !may_belong(&message) {
+            return Some(message);
+        }
+        let found = {
+            let table = self.table.lock();
+            let open = table.open.iter().map(|(id, slot)| (*id, slot.party, slot));
+            owner_of(&message, open).cloned()
+        };
+        match found {
+            Some(slot) => slot.push(message),
+            None => return Some(message),
         }
         None
     }
@@ -145,7 +170,7 @@ impl Pending {
     fn route(&self, notification: Notification) -> Option<Notification> {
         let owner = owner(&notification).and_then(|id| self.table.lock().open.get(&id).cloned());
         match owner {
-            Some(slot) => slot.push(notification),
+            Some(slot) => slot.push(Message::Notification(notification)),
             None => return Some(notification),
         }
         None
@@ -175,10 +200,10 @@ fn number(token: &RawJson) -> Option<u64> {
 }
 
 impl Slot {
-    fn push(&self, notification: Notification) {
-        let mut inbox = self.0.lock();
-        if inbox.notifications.len() < QUEUE {
-            inbox.notifications.push_back(notification);
+    fn push(&self, message: Message) {
+        let mut inbox = self.inbox.lock();
+        if inbox.messages.len() < QUEUE {
+            inbox.messages.push_back(message);
         } else {
             inbox.dropped += 1;
         }
@@ -186,15 +211,15 @@ impl Slot {
     }
 
     fn end(&self, outcome: Result<Response, Failed>) {
-        let mut inbox = self.0.lock();
+        let mut inbox = self.inbox.lock();
         inbox.outcome.get_or_insert(outcome);
         wake(inbox.reader.take());
     }
 
     fn poll(&self, cx: &mut Context<'_>) -> Poll<Result<Message, Failed>> {
-        let mut inbox = self.0.lock();
-        if let Some(notification) = inbox.notifications.pop_front() {
-            return Poll::Ready(Ok(Message::Notification(notification)));
+        let mut inbox = self.inbox.lock();
+        if let Some(message) = inbox.messages.pop_front() {
+            return Poll::Ready(Ok(message));
         }
         if let Some(outcome) = inbox.outcome.take() {
             return Poll::Ready(outcome.map(Message::Response));
@@ -223,12 +248,12 @@ impl Ticket {
 impl Drop for Ticket {
     fn drop(&mut self) {
         self.pending.leave(self.id);
-        let dropped = self.slot.0.lock().dropped;
+        let dropped = self.slot.inbox.lock().dropped;
         if dropped > 0 {
             warn!(
                 request_id = self.id,
                 count = dropped,
-                "notifications were dropped: nobody read them in time"
+                "messages were dropped: nobody read them in time"
             );
         }
     }
@@ -307,7 +332,10 @@ mod tests {
     #[test]
     fn b17_progress_comes_to_its_own_request_and_before_the_result() {
         let pending = Pending::new();
-        let (mut one, mut two) = (pending.enter(1).unwrap(), pending.enter(2).unwrap());
+        let (mut one, mut two) = (
+            pending.enter(1, Party::GATEWAY).unwrap(),
+            pending.enter(2, Party::GATEWAY).unwrap(),
+        );
         for text in [
             r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1}}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"2","progress":2}}"#,
@@ -328,7 +356,7 @@ mod tests {
     #[test]
     fn a_notification_of_a_subscription_comes_to_the_listen_request() {
         let pending = Pending::new();
-        let mut listen = pending.enter(3).unwrap();
+        let mut listen = pending.enter(3, Party::GATEWAY).unwrap();
         let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed",
             "params":{"_meta":{"io.modelcontextprotocol/subscriptionId":3}}}"#;
         assert!(pending.deliver(message(changed)).is_none());
@@ -338,7 +366,7 @@ mod tests {
     #[test]
     fn what_belongs_to_no_request_is_an_event_and_a_late_answer_is_nothing() {
         let pending = Pending::new();
-        drop(pending.enter(1).unwrap());
+        drop(pending.enter(1, Party::GATEWAY).unwrap());
         let event = |text| pending.deliver(message(text));
         assert!(event(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).is_none());
         assert!(event(r#"{"jsonrpc":"2.0","id":"1","result":{}}"#).is_none());
@@ -351,20 +379,20 @@ mod tests {
     #[test]
     fn b20_when_the_connection_ends_all_open_requests_end_and_later_ones_are_unsent() {
         let pending = Pending::new();
-        let mut open = pending.enter(1).unwrap();
+        let mut open = pending.enter(1, Party::GATEWAY).unwrap();
         pending.fail_all(&Failed::maybe_sent(FailedKind::Closed, "the stream ended"));
         let Poll::Ready(Err(failed)) = poll(&mut open) else {
             panic!()
         };
         assert_eq!((failed.kind, failed.sent), (FailedKind::Closed, Sent::Maybe));
-        let late = pending.enter(2).unwrap_err();
+        let late = pending.enter(2, Party::GATEWAY).unwrap_err();
         assert_eq!((late.kind, late.sent), (FailedKind::Closed, Sent::No));
     }
 
     #[test]
     fn a_slow_reader_loses_notifications_but_never_the_response() {
         let pending = Pending::new();
-        let mut slow = pending.enter(1).unwrap();
+        let mut slow = pending.enter(1, Party::GATEWAY).unwrap();
         let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#;
         (0..QUEUE + 9).for_each(|_| assert!(pending.deliver(message(progress)).is_none()));
         pending.deliver(message(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#));
@@ -372,13 +400,18 @@ mod tests {
             matches!(poll(&mut slow), Poll::Ready(Ok(Message::Notification(_)))).then_some(())
         });
         assert_eq!(notifications.count(), QUEUE);
-        assert_eq!(slow.slot.0.lock().dropped, 9);
+        assert_eq!(slow.slot.inbox.lock().dropped, 9);
     }
 
     #[test]
     fn b35_an_exchange_that_is_dropped_is_withdrawn_once() {
         let (pending, log) = (Pending::new(), Arc::new(Log::default()));
-        let waiting = |id| Box::new(Waiting::new(pending.enter(id).unwrap(), Some(Arc::clone(&log))));
+        let waiting = |id| {
+            Box::new(Waiting::new(
+                pending.enter(id, Party::GATEWAY).unwrap(),
+                Some(Arc::clone(&log)),
+            ))
+        };
         waiting(1).cancel(Reason::Deadline);
         drop(waiting(2));
         let mut answered = waiting(3);

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use mcpr_protocol::{
     Edit, Envelope, Era, ErrorObject, Message, Method, Notification, Object, RawJson, Request, Response,
-    Rope, Version, code,
+    Rope, Version, code, declined,
 };
 use mcpr_transport::{Event, Failed, FailedKind, Outgoing, Transport};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use crate::audience::Herald;
 use crate::introduce::client_info;
 use crate::status::Heard;
 
@@ -50,6 +51,7 @@ async fn ask_without_limit(
         params,
         name: None,
         headers: Vec::new(),
+        party: mcpr_transport::Party::GATEWAY,
     };
     let mut exchange = transport.open(request).await?;
     loop {
@@ -67,16 +69,8 @@ fn error_of(raw: &RawJson) -> ErrorObject {
 }
 
 /// Answers a request that belongs to no call of a client.
-///
-/// mcpr declares no client capability of its own, so only `ping` is a question it can answer.
 pub(crate) async fn answer_locally(transport: &dyn Transport, request: &Request) -> Result<(), Failed> {
-    let outcome = match request.method {
-        Method::Ping => Ok(RawJson::from_static("{}")),
-        _ => {
-            let message = format!("mcpr did not declare a capability for `{}`", request.method);
-            Err(ErrorObject::new(code::METHOD_NOT_FOUND, message).render())
-        }
-    };
+    let outcome = declined(&request.method);
     transport
         .send(Message::Response(Response {
             id: Some(request.id.clone()),
@@ -111,6 +105,7 @@ pub(crate) struct Line {
     pub(crate) events: mpsc::Receiver<Event>,
     /// What was heard and not yet acted on.
     pub(crate) heard: Heard,
+    herald: Herald,
     /// Whether something has happened that makes it worth asking if the server is still there.
     pub(crate) doubted: bool,
     /// Why the connection ended, once it has.
@@ -118,11 +113,16 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    pub(crate) fn new(transport: Arc<dyn Transport>, events: mpsc::Receiver<Event>) -> Self {
+    pub(crate) fn new(
+        transport: Arc<dyn Transport>,
+        events: mpsc::Receiver<Event>,
+        herald: Herald,
+    ) -> Self {
         Self {
             transport,
             events,
             heard: Heard::default(),
+            herald,
             doubted: false,
             ended: None,
         }
@@ -173,5 +173,6 @@ impl Line {
 
     pub(crate) fn note(&mut self, notification: &Notification) {
         self.heard.note(&notification.method);
+        self.herald.note(notification);
     }
 }

@@ -3,14 +3,16 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use mcpr_protocol::{
+use mcpr_protocol::{Abilities, 
     ErrorObject, Message, Method, Notification, Object, RawJson, Rope, Version, code, key, notification,
 };
 use mcpr_registry::Capabilities;
 use mcpr_transport::{Failed, FailedKind, Transport};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::ask::{ask, params};
+use crate::status::Heard;
 
 /// The name mcpr gives itself toward servers.
 pub const CLIENT_NAME: &str = "mcpr";
@@ -22,8 +24,8 @@ pub(crate) struct Introduced {
     pub(crate) capabilities: Capabilities,
     pub(crate) server_info: Option<RawJson>,
     pub(crate) instructions: Option<String>,
-    /// Whether the server announces changes of its lists.
-    pub(crate) announces: bool,
+    /// Of which lists the server announces changes.
+    pub(crate) announced: Heard,
     /// Which gateway it is, if it is one.
     pub(crate) gateway: Option<String>,
 }
@@ -92,21 +94,28 @@ fn refused(error: &ErrorObject) -> Discovery {
     }
 }
 
+/// The parameters of `initialize`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Greeting {
+    protocol_version: &'static str,
+    capabilities: RawJson,
+    client_info: RawJson,
+}
+
 /// Opens a session, or opens it anew on the same connection.
 pub(crate) async fn initialize(
     transport: &dyn Transport,
     offer: Version,
     limit: Duration,
 ) -> Result<Introduced, Failed> {
-    let greeting =
-        json!({ "protocolVersion": offer.as_str(), "capabilities": {}, "clientInfo": client_info() });
-    let answer = ask(
-        transport,
-        Method::Initialize,
-        RawJson::render(&greeting).into(),
-        limit,
-    )
-    .await?;
+    let greeting = Greeting {
+        protocol_version: offer.as_str(),
+        capabilities: Abilities::ALL_RELAYED.declared(offer),
+        client_info: client_info(),
+    };
+    let params = RawJson::render(&greeting).into();
+    let answer = ask(transport, Method::Initialize, params, limit).await?;
     let result = answer.map_err(|error| refusal(&error))?;
     let introduced = welcomed(&result)?;
     transport.negotiated(introduced.version);
@@ -153,23 +162,27 @@ fn read_introduction(object: &Object, version: Version, server_info: Option<RawJ
     Introduced {
         version,
         capabilities,
-        announces: announces(&raw),
+        announced: announced(&raw),
         gateway: object.object("_meta").and_then(|meta| meta.text(key::GATEWAY)),
         server_info,
         instructions: object.text("instructions").filter(|text| !text.trim().is_empty()),
     }
 }
 
-/// Whether the server says of any list that it announces changes.
-fn announces(capabilities: &RawJson) -> bool {
+/// Of which lists the server says that it announces changes.
+fn announced(capabilities: &RawJson) -> Heard {
     let Ok(all) = Object::read(capabilities) else {
-        return false;
+        return Heard::default();
     };
-    let announced = |name: &str| all.object(name).and_then(|group| group.get("listChanged"));
-    ["tools", "prompts", "resources"]
-        .iter()
-        .filter_map(|name| announced(name))
-        .any(|value| value.as_str() == "true")
+    let announced = |name: &str| {
+        let value = all.object(name).and_then(|group| group.get("listChanged"));
+        value.is_some_and(|value| value.as_str() == "true")
+    };
+    Heard {
+        tools: announced("tools"),
+        prompts: announced("prompts"),
+        resources: announced("resources"),
+    }
 }
 
 /// Asks whether the server still answers; any answer is one (B105).

@@ -13,9 +13,10 @@ use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::audience::Herald;
 use crate::status::{Heard, Phase, Status};
 use crate::turn::Turn;
-use crate::{Dial, Memory, Signs, UpstreamSpec};
+use crate::{Audience, Dial, Memory, Signs, UpstreamSpec, Wishes};
 
 /// How long a server must have been up for its next failure to count as the first again.
 const STEADY: Duration = Duration::from_secs(30);
@@ -32,6 +33,8 @@ pub(crate) enum Command {
     Suspect(Option<oneshot::Sender<()>>),
     /// Somebody heard that lists changed.
     Heard(Heard),
+    /// Somebody wants to see lists whose time is over.
+    Expired(Heard),
     /// The session of this generation has expired.
     Renew(u64),
 }
@@ -40,6 +43,7 @@ pub(crate) enum Command {
 pub(crate) struct Surroundings {
     pub(crate) dial: Arc<dyn Dial>,
     pub(crate) memory: Arc<dyn Memory>,
+    pub(crate) audience: Arc<dyn Audience>,
     /// How many servers may be starting at once.
     pub(crate) starts: Arc<Semaphore>,
     /// How many pages of one list are read.
@@ -48,6 +52,18 @@ pub(crate) struct Surroundings {
     pub(crate) instance: String,
     /// Counts every change of any status.
     pub(crate) changes: watch::Sender<u64>,
+}
+
+/// Which of the connections to a server a keeper keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    /// The one that lists, always wanted.
+    Main,
+    /// A further one: it lists nothing, and ends when it is lost or unused for that long.
+    Side {
+        /// How long.
+        idle: Duration,
+    },
 }
 
 /// What a server is started for.
@@ -62,6 +78,8 @@ pub(crate) enum Need {
 pub(crate) struct Keeper {
     pub(crate) name: ServerName,
     pub(crate) spec: UpstreamSpec,
+    pub(crate) role: Role,
+    pub(crate) wishes: Arc<Wishes>,
     pub(crate) around: Arc<Surroundings>,
     pub(crate) status: watch::Sender<Status>,
     pub(crate) commands: mpsc::Receiver<Command>,
@@ -99,6 +117,10 @@ impl Keeper {
             };
             let began = Instant::now();
             let ended = self.live_once(need).await;
+            if self.role != Role::Main {
+                self.leave(ended);
+                return;
+            }
             needed = (!matches!(ended, Ended::Idle)).then_some(need);
             if let Ended::Lost(failed) = ended {
                 failures = if began.elapsed() >= STEADY {
@@ -112,6 +134,22 @@ impl Keeper {
         self.publish(|status| {
             status.phase = Phase::Stopped;
             status.replica = None;
+        });
+    }
+
+    /// The end of a further connection. The next that is needed is a new one.
+    fn leave(&self, ended: Ended) {
+        let loss = match ended {
+            Ended::Lost(failed) => {
+                tracing::warn!(server = %self.name, reason = %failed, "a further connection was lost");
+                Some(failed.detail.into())
+            }
+            Ended::Stopped | Ended::Idle => None,
+        };
+        self.publish(|status| {
+            status.phase = Phase::Stopped;
+            status.replica = None;
+            status.loss = loss;
         });
     }
 
@@ -192,13 +230,20 @@ impl Keeper {
         }
     }
 
+    /// The way to those who hear of changed resources.
+    pub(crate) fn herald(&self) -> Herald {
+        Herald::new(self.name.clone(), self.around.audience.clone())
+    }
+
     /// Changes the status and tells everybody.
     pub(crate) fn publish(&self, change: impl FnOnce(&mut Status)) {
         self.status.send_modify(|status| {
             change(status);
             status.since = std::time::SystemTime::now();
         });
-        self.around.changes.send_modify(|count| *count += 1);
+        if self.role == Role::Main {
+            self.around.changes.send_modify(|count| *count += 1);
+        }
     }
 }
 

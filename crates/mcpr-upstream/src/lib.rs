@@ -6,26 +6,33 @@
 //! send requests to.
 
 mod ask;
+mod audience;
 mod dial;
 mod dialer;
 mod era;
+mod floor;
+mod fresh;
+mod hearing;
 mod introduce;
 mod keeper;
 mod list;
-mod listen;
 mod pool;
 mod replica;
 mod spec;
 mod status;
 mod turn;
+mod wishes;
 
+pub use audience::{Audience, NoAudience};
 pub use dial::{Dial, Dialled, Signs, Wire};
 pub use dialer::Dialer;
 pub use era::{Memory, NoMemory, Verdict};
+pub use fresh::{Fresh, Freshness};
 pub use introduce::CLIENT_NAME;
 pub use pool::{Pool, PoolOptions};
-pub use replica::{InFlight, Replica};
+pub use replica::{Company, InFlight, Replica};
 pub use spec::{
-    Backoff, HttpSpec, ProtocolChoice, Queue, Reach, SecretText, SseChoice, StdioSpec, Timeouts, UpstreamSpec,
+    Backoff, HttpSpec, Isolation, ProtocolChoice, Queue, Reach, SecretText, SseChoice, StdioSpec, Timeouts, UpstreamSpec,
 };
 pub use status::{Notices, Phase, Status, Upstream};
+pub use wishes::{Refusal, Wishes};

@@ -1,13 +1,16 @@
 //! Reading what a server lists.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
-use mcpr_protocol::{Edit, Object, RawJson, Version, code};
+use mcpr_protocol::{Edit, Era, Object, RawJson, Version, code};
 use mcpr_registry::{Kind, Offers};
 use mcpr_transport::{Failed, Transport};
+use tokio::time::Instant;
 
 use crate::ask::{ask, params};
+use crate::fresh::{Fresh, Freshness};
 use crate::introduce::Introduced;
 use crate::status::Heard;
 
@@ -25,99 +28,96 @@ pub(crate) struct Lister<'a> {
     pub(crate) pages: usize,
 }
 
+/// What a server listed, and how long it holds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Listed {
+    pub(crate) offers: Arc<Offers>,
+    pub(crate) fresh: Fresh,
+}
+
+/// One list.
+#[derive(Clone, Default)]
+struct List {
+    items: Vec<RawJson>,
+    freshness: Option<Freshness>,
+}
+
 impl Lister<'_> {
     /// Reads the lists that `which` names; the others stay as they were in `before`.
     ///
     /// A list that the server answers with an error is kept as it was, so that one bad list does
     /// not take the others with it; only a lost connection is a failure.
-    pub(crate) async fn read(&self, which: Heard, before: Option<&Offers>) -> Result<Offers, Failed> {
-        let none = Vec::new();
-        let old = |pick: fn(&Offers) -> &Vec<RawJson>| before.map_or(&none, pick);
+    pub(crate) async fn read(&self, which: Heard, before: &Listed) -> Result<Listed, Failed> {
         let offered = &self.introduced.capabilities;
         let (tools, prompts, resources, templates) = tokio::try_join!(
-            self.kind(
-                Kind::Tools,
-                offered.tools,
-                which.tools,
-                old(|offers| &offers.tools)
-            ),
-            self.kind(
-                Kind::Prompts,
-                offered.prompts,
-                which.prompts,
-                old(|offers| &offers.prompts)
-            ),
-            self.kind(
-                Kind::Resources,
-                offered.resources,
-                which.resources,
-                old(|offers| &offers.resources)
-            ),
-            self.kind(
-                Kind::Templates,
-                offered.resources,
-                which.resources,
-                old(|offers| &offers.templates)
-            ),
+            self.kind(Kind::Tools, offered.tools, which.tools, before),
+            self.kind(Kind::Prompts, offered.prompts, which.prompts, before),
+            self.kind(Kind::Resources, offered.resources, which.resources, before),
+            self.kind(Kind::Templates, offered.resources, which.resources, before),
         )?;
-        Ok(Offers {
-            tools,
-            prompts,
-            resources,
-            templates,
+        let mut fresh = Fresh::default();
+        fresh.set(Kind::Tools, tools.freshness);
+        fresh.set(Kind::Prompts, prompts.freshness);
+        fresh.set(Kind::Resources, resources.freshness);
+        fresh.set(Kind::Templates, templates.freshness);
+        let offers = Offers {
+            tools: tools.items,
+            prompts: prompts.items,
+            resources: resources.items,
+            templates: templates.items,
             instructions: self.introduced.instructions.clone(),
             capabilities: self.introduced.capabilities,
             server_info: self.introduced.server_info.clone(),
+        };
+        Ok(Listed {
+            offers: Arc::new(offers),
+            fresh,
         })
     }
 
-    async fn kind(
-        &self,
-        kind: Kind,
-        offered: bool,
-        wanted: bool,
-        old: &[RawJson],
-    ) -> Result<Vec<RawJson>, Failed> {
+    async fn kind(&self, kind: Kind, offered: bool, wanted: bool, before: &Listed) -> Result<List, Failed> {
         if !offered {
-            return Ok(Vec::new()); // B44: what was not offered is not asked for.
+            return Ok(List::default()); // B44: what was not offered is not asked for.
         }
-        if !wanted {
-            return Ok(old.to_vec());
-        }
-        let items = self.pages(kind).await?;
-        Ok(items.unwrap_or_else(|| old.to_vec()))
+        let read = if wanted { self.pages(kind).await? } else { None };
+        Ok(read.unwrap_or_else(|| List {
+            items: before.offers.items(kind).to_vec(),
+            freshness: before.fresh.of(kind),
+        }))
     }
 
     /// All pages of one list; `None` where the server answers with an error.
-    async fn pages(&self, kind: Kind) -> Result<Option<Vec<RawJson>>, Failed> {
-        let mut items = Vec::new();
+    async fn pages(&self, kind: Kind) -> Result<Option<List>, Failed> {
+        let mut list = List::default();
         let mut cursors: Vec<String> = Vec::new();
         for _ in 0..self.pages {
             let Some(page) = self.page(kind, cursors.last()).await? else {
                 return Ok(None);
             };
-            items.extend(page.items);
+            list.take(page.list);
             let Some(next) = page.next else {
-                return Ok(Some(items));
+                return Ok(Some(list));
             };
             if cursors.contains(&next) {
                 self.complain(kind, "the server repeats a cursor; the list ends there");
-                return Ok(Some(each_once(items)));
+                list.items = each_once(list.items);
+                return Ok(Some(list));
             }
-            if items.len() >= MAX_ITEMS {
+            if list.items.len() >= MAX_ITEMS {
                 break;
             }
             cursors.push(next);
         }
         self.complain(kind, "the list is too long; the rest is left out");
-        items.truncate(MAX_ITEMS);
-        Ok(Some(items))
+        list.items.truncate(MAX_ITEMS);
+        Ok(Some(list))
     }
 
     async fn page(&self, kind: Kind, cursor: Option<&String>) -> Result<Option<Page>, Failed> {
         let params = list_params(self.introduced.version, cursor);
+        let asked_at = Instant::now();
         match ask(self.transport, kind.method(), params, self.limit).await? {
-            Ok(result) => Ok(Page::read(&result, kind).or_else(|| {
+            Ok(result) => Ok(self.read_page(&result, kind, asked_at).or_else(|| {
                 self.complain(kind, "the answer holds no list");
                 None
             })),
@@ -132,6 +132,23 @@ impl Lister<'_> {
         }
     }
 
+    fn read_page(&self, result: &RawJson, kind: Kind, asked_at: Instant) -> Option<Page> {
+        let object = Object::read(result).ok()?;
+        let items = object.get(kind.member())?.elements()?;
+        let freshness = match self.introduced.version.era() {
+            Era::Stateless => Freshness::read(&object, asked_at),
+            Era::Session if self.introduced.announced.has(kind) => Freshness::ANNOUNCED,
+            Era::Session => Freshness::STALE,
+        };
+        Some(Page {
+            list: List {
+                items,
+                freshness: Some(freshness),
+            },
+            next: object.text("nextCursor"),
+        })
+    }
+
     fn complain(&self, kind: Kind, reason: &str) {
         tracing::warn!(server = self.server, list = %kind, reason, "list");
     }
@@ -140,18 +157,18 @@ impl Lister<'_> {
 /// One page of a list.
 #[derive(Default)]
 struct Page {
-    items: Vec<RawJson>,
+    list: List,
     next: Option<String>,
 }
 
-impl Page {
-    fn read(result: &RawJson, kind: Kind) -> Option<Self> {
-        let object = Object::read(result).ok()?;
-        let items = object.get(kind.member())?.elements()?;
-        Some(Self {
-            items,
-            next: object.text("nextCursor"),
-        })
+impl List {
+    /// Adds a page. Each has a time of its own; the list holds as long as all of them.
+    fn take(&mut self, page: List) {
+        self.items.extend(page.items);
+        self.freshness = match (self.freshness, page.freshness) {
+            (Some(one), Some(other)) => Some(one.and(other)),
+            (one, other) => one.or(other),
+        };
     }
 }
 

@@ -1,7 +1,9 @@
 //! All servers.
 
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,10 +13,10 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::keeper::{Keeper, Need, Surroundings};
+use crate::keeper::{Keeper, Need, Role, Surroundings};
 use crate::status::{Phase, Status, Upstream};
 use crate::turn::Turn;
-use crate::{Dial, Memory, UpstreamSpec};
+use crate::{Audience, Dial, Memory, UpstreamSpec, Wishes};
 
 /// How servers are started.
 #[derive(Clone, Copy, Debug)]
@@ -32,17 +34,25 @@ pub struct Pool {
     around: Arc<Surroundings>,
     options: PoolOptions,
     servers: RwLock<BTreeMap<ServerName, Arc<Upstream>>>,
+    /// What is wanted of each server; it outlives a change of its specification.
+    wishes: Mutex<BTreeMap<ServerName, Arc<Wishes>>>,
     keepers: TaskTracker,
     stop: CancellationToken,
 }
 
 impl Pool {
-    /// A pool without servers.
-    pub fn new(dial: Arc<dyn Dial>, memory: Arc<dyn Memory>, options: PoolOptions) -> Self {
+    /// A pool without servers. What they tell of their resources goes to `audience`.
+    pub fn new(
+        dial: Arc<dyn Dial>,
+        memory: Arc<dyn Memory>,
+        audience: Arc<dyn Audience>,
+        options: PoolOptions,
+    ) -> Self {
         let starts = Arc::new(Semaphore::new(options.starts_at_once.max(1)));
         let around = Surroundings {
             dial,
             memory,
+            audience,
             starts,
             list_pages: options.list_pages,
             instance: instance(),
@@ -52,6 +62,7 @@ impl Pool {
             around: Arc::new(around),
             options,
             servers: RwLock::default(),
+            wishes: Mutex::default(),
             keepers: TaskTracker::new(),
             stop: CancellationToken::new(),
         }
@@ -68,6 +79,9 @@ impl Pool {
             servers.insert(name.clone(), same.unwrap_or_else(|| self.keep(name, spec)));
         }
         before.into_values().for_each(|gone| gone.stop.cancel());
+        self.wishes
+            .lock()
+            .retain(|name, wishes| servers.contains_key(name) || !wishes.is_empty());
         self.around.changes.send_modify(|count| *count += 1);
     }
 
@@ -115,6 +129,38 @@ impl Pool {
         }
     }
 
+    /// Opens a further connection to a server, which ends with the server, at a loss, or when it
+    /// was unused for `idle`, or with `until`. It lists nothing; the status of the server is not touched by it.
+    pub fn open_side(&self, main: &Upstream, idle: Duration, until: CancellationToken) -> Arc<Upstream> {
+        let (status, seen) = watch::channel(Status::new(Phase::Starting, None));
+        let wishes = Arc::<Wishes>::default();
+        let (commands, obeyed) = mpsc::channel(64);
+        let stop = main.stop.child_token();
+        let keeper = Keeper {
+            name: main.name.clone(),
+            spec: main.spec.clone(),
+            role: Role::Side { idle },
+            wishes: wishes.clone(),
+            around: self.around.clone(),
+            status,
+            commands: obeyed,
+            stop: stop.clone(),
+            turn: None,
+            signs: Mutex::default(),
+            unprobed: false,
+        };
+        self.keepers
+            .spawn(run_until(until, stop.clone(), keeper.run(Some(Need::Use))));
+        Arc::new(Upstream {
+            name: main.name.clone(),
+            spec: main.spec.clone(),
+            wishes,
+            status: seen,
+            commands,
+            stop,
+        })
+    }
+
     fn keep(&self, name: ServerName, spec: UpstreamSpec) -> Arc<Upstream> {
         let offers = self.around.memory.offers(&name);
         let needed = first_need(&spec, offers.is_some()).filter(|_| self.options.eager);
@@ -124,11 +170,14 @@ impl Pool {
             Phase::Idle
         };
         let (status, seen) = watch::channel(Status::new(phase, offers));
+        let wishes = self.wishes.lock().entry(name.clone()).or_default().clone();
         let (commands, obeyed) = mpsc::channel(64);
         let stop = self.stop.child_token();
         let keeper = Keeper {
             name: name.clone(),
             spec: spec.clone(),
+            role: Role::Main,
+            wishes: wishes.clone(),
             around: self.around.clone(),
             status,
             commands: obeyed,
@@ -141,11 +190,22 @@ impl Pool {
         Arc::new(Upstream {
             name,
             spec,
+            wishes,
             status: seen,
             commands,
             stop,
         })
     }
+}
+
+/// Runs a keeper, and stops it when `until` ends.
+async fn run_until(until: CancellationToken, stop: CancellationToken, keeper: impl Future<Output = ()>) {
+    let mut keeper = pin!(keeper);
+    tokio::select! {
+        () = &mut keeper => return,
+        () = until.cancelled() => stop.cancel(),
+    }
+    keeper.await;
 }
 
 /// What a server is started for before anybody uses it.

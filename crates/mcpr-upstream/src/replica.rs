@@ -2,15 +2,18 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use mcpr_protocol::{Message, Version};
+use mcpr_protocol::{Era, Message, Version};
 use mcpr_registry::ServerName;
-use mcpr_transport::{Exchange, Failed, Outgoing, Transport};
+use mcpr_transport::{Exchange, Failed, Outgoing, Party, Transport};
+use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
+
+use crate::floor::Floor;
 
 /// A server that has been introduced and takes requests.
 ///
@@ -29,6 +32,9 @@ pub struct Replica {
     renewing: AtomicBool,
     gone: CancellationToken,
     in_flight: AtomicUsize,
+    floor: Mutex<Floor>,
+    /// The level of log messages the server was asked for; 0 for none.
+    log_level: AtomicU8,
     /// Told when the last request in flight has ended.
     quiet: Notify,
     born: Instant,
@@ -38,7 +44,21 @@ pub struct Replica {
 
 /// The count of one request in flight, for as long as it is kept.
 #[derive(Debug)]
-pub struct InFlight(Arc<Replica>);
+pub struct InFlight {
+    replica: Arc<Replica>,
+    party: Party,
+}
+
+/// With whom a request shares a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Company {
+    /// With anybody.
+    Any,
+    /// With those beside whom each question of the server stays clear.
+    Clear,
+    /// With nobody.
+    Alone,
+}
 
 impl Replica {
     pub(crate) fn new(
@@ -56,6 +76,8 @@ impl Replica {
             renewing: AtomicBool::new(false),
             gone: CancellationToken::new(),
             in_flight: AtomicUsize::new(0),
+            floor: Mutex::default(),
+            log_level: AtomicU8::new(0),
             quiet: Notify::new(),
             born: Instant::now(),
             last_used: AtomicU64::new(0),
@@ -67,10 +89,44 @@ impl Replica {
         self.transport.next_id()
     }
 
-    /// Counts a request in.
-    pub fn enter(self: &Arc<Self>) -> InFlight {
+    /// Counts a request in, if it may be open here beside those that are.
+    pub fn enter(self: &Arc<Self>, party: Party, company: Company) -> Option<InFlight> {
+        let mut floor = self.floor.lock();
+        let welcome = match company {
+            Company::Any => true,
+            Company::Clear => self.tells_apart() || floor.has_room_for(party),
+            Company::Alone => floor.is_free(),
+        };
+        if !welcome {
+            return None;
+        }
+        floor.enter(party);
         self.in_flight.fetch_add(1, Ordering::Relaxed);
-        InFlight(self.clone())
+        Some(InFlight {
+            replica: self.clone(),
+            party,
+        })
+    }
+
+    /// Whether the last request on it was this party's.
+    pub fn knows(&self, party: Party) -> bool {
+        self.floor.lock().last() == party.who
+    }
+
+    /// Whether the server says with each question which request it is about.
+    fn tells_apart(&self) -> bool {
+        self.version.era() == Era::Stateless || self.transport.tells_apart()
+    }
+
+    /// Notes that somebody wants log messages of this level (1 is the lowest); whether the server
+    /// has to be told.
+    pub fn wants_log_level(&self, level: u8) -> bool {
+        let before = self.log_level.load(Ordering::Relaxed);
+        let more = before == 0 || level < before;
+        if more {
+            self.log_level.store(level, Ordering::Relaxed);
+        }
+        more
     }
 
     /// Requests in flight now.
@@ -132,6 +188,12 @@ impl Replica {
         }
     }
 
+    /// Counts as a use.
+    pub(crate) fn touch(&self) {
+        let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.last_used.store(now, Ordering::Relaxed);
+    }
+
     pub(crate) fn transport(&self) -> &Arc<dyn Transport> {
         &self.transport
     }
@@ -143,6 +205,7 @@ impl Replica {
 
     /// The new session is open.
     pub(crate) fn renewed(&self) {
+        self.log_level.store(0, Ordering::Relaxed);
         self.renewing.store(false, Ordering::Release);
         self.session.send_modify(|generation| *generation += 1);
     }
@@ -174,10 +237,11 @@ impl Replica {
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        let now = u64::try_from(self.0.born.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.0.last_used.store(now, Ordering::Relaxed);
-        if self.0.in_flight.fetch_sub(1, Ordering::Relaxed) == 1 {
-            self.0.quiet.notify_waiters();
+        let replica = &self.replica;
+        replica.touch();
+        replica.floor.lock().leave(self.party);
+        if replica.in_flight.fetch_sub(1, Ordering::Relaxed) == 1 {
+            replica.quiet.notify_waiters();
         }
     }
 }

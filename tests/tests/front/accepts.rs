@@ -53,7 +53,7 @@ async fn http_06_progress_makes_it_a_stream_that_ends_with_the_answer() {
     assert!(
         events
             .iter()
-            .all(|event| event.name == "message" && event.id.is_none()),
+            .all(|event| event.name == "message" && event.id.is_some()),
         "{events:?}"
     );
     assert_eq!((events.len(), &events[2].message()["id"]), (3, &json!(1)));

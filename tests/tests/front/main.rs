@@ -7,6 +7,7 @@
 
 mod accepts;
 mod auth;
+mod batch;
 mod calls;
 mod cancel;
 mod doors;
@@ -23,6 +24,7 @@ mod pairs;
 mod pipe;
 mod pipe_life;
 mod progress;
+mod resume;
 mod revoked;
 mod scopes;
 mod session_life;

@@ -40,8 +40,13 @@ impl Wire {
 
     /// A pipe with a session.
     pub(crate) async fn open(gateway: &Gateway) -> Self {
+        Self::open_as(gateway, "2025-11-25").await
+    }
+
+    /// A pipe with a session of that revision.
+    pub(crate) async fn open_as(gateway: &Gateway, version: &str) -> Self {
         let mut wire = Self::new(gateway);
-        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "c", "version": "1" } });
+        let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "c", "version": "1" } });
         wire.ask("0", "initialize", &params.to_string()).await;
         wire.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
             .await;

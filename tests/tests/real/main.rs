@@ -7,6 +7,7 @@ mod direct;
 mod everything;
 mod old_servers;
 mod page;
+mod resume;
 mod rmcp;
 mod seven;
 mod world;

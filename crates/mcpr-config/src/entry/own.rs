@@ -4,7 +4,7 @@ use mcpr_protocol::Version;
 use mcpr_registry::ServerNaming;
 use mcpr_upstream::{Backoff, ProtocolChoice, Queue, UpstreamSpec};
 
-use super::{Backends, Balance, Isolation, Retry, ToolFilter};
+use super::{Backends, Balance, Retry, ToolFilter};
 use crate::fault::Fault;
 use crate::gateway::timeouts;
 use crate::keys;
@@ -25,6 +25,9 @@ pub(super) fn treatment(spec: &mut UpstreamSpec, own: Members<'_>) -> Result<(),
     own.read("queue", |node| queue(&mut spec.queue, node))?;
     own.read_into(&mut spec.lazy, "lazy", Node::boolean)?;
     own.read_into(&mut spec.stop_after_idle, "stopAfterIdle", Node::limit)?;
+    own.read_into(&mut spec.isolation, "isolation", |node| {
+        node.choice(&keys::ISOLATION)
+    })?;
     own.read("restart", |node| restart(&mut spec.restart, node))?;
     Ok(())
 }
@@ -95,9 +98,6 @@ pub(super) fn backends(own: Members<'_>) -> Result<Backends, Fault> {
     own.read_into(&mut backends.endpoints, "endpoints", Node::texts)?;
     own.read_into(&mut backends.group, "group", |node| node.filled().map(Some))?;
     own.read_into(&mut backends.tags, "tags", Node::texts)?;
-    own.read_into(&mut backends.isolation, "isolation", |node| {
-        node.choice(&keys::ISOLATION)
-    })?;
     own.read_into(&mut backends.retry, "retry", |node| node.choice(&keys::RETRY))?;
     Ok(backends)
 }
@@ -111,7 +111,6 @@ pub(super) fn without_effect(tools: &ToolFilter, backends: &Backends, own: Membe
         ("endpoints", !backends.endpoints.is_empty()),
         ("group", backends.group.is_some()),
         ("tags", !backends.tags.is_empty()),
-        ("isolation", backends.isolation != Isolation::Auto),
         ("retry", backends.retry != Retry::Safe),
     ];
     let set = set

@@ -140,9 +140,21 @@ fn limits(node: &Node) -> Result<Limits, Fault> {
     members.read_into(&mut limits.list_pages, "listPages", |node| {
         node.whole(1..=1_000_000)
     })?;
+    members.read_into(&mut limits.page_size, "pageSize", page_size)?;
     members.read_into(&mut limits.sessions, "sessions", |node| node.whole(1..=1_000_000))?;
     members.read_into(&mut limits.session_idle, "sessionIdle", Node::duration)?;
+    members.read_into(&mut limits.subscriptions, "subscriptions", |node| {
+        node.whole(1..=1_000_000)
+    })?;
     Ok(limits)
+}
+
+fn page_size(node: &Node) -> Result<Option<usize>, Fault> {
+    if node.text().is_ok_and(|text| text == "off") {
+        return Ok(None);
+    }
+    let size = node.whole(1..=1_000_000).map(Some);
+    size.map_err(|fault| fault.hint("\"off\" puts every list on one page"))
 }
 
 fn log(node: &Node, folder: &dyn Fn(&Path) -> Folder) -> Result<LogOptions, Fault> {

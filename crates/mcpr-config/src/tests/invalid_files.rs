@@ -100,6 +100,7 @@ fn cfg_04_a_wrong_value_of_the_gateway() {
         r#"{"timeouts": {"call": -5}}"#,
         r#"{"limits": {"requestBody": "4 apples"}}"#,
         r#"{"limits": {"sessions": 0}}"#,
+        r#"{"limits": {"pageSize": 0}}"#,
         r#"{"log": {"level": "information"}}"#,
         r#"{"log": {"format": "text"}}"#,
         r#"{"expose": "everything"}"#,

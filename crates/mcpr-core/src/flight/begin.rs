@@ -3,15 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpr_router::{Demand, Lease, RouteError, RouteErrorKind};
-use mcpr_transport::{Exchange, Failed, Sent};
+use mcpr_protocol::{LogLevel, Message, Method, RawJson};
+use mcpr_router::{Demand, Lease, Pin, RouteError, RouteErrorKind};
+use mcpr_transport::{Exchange, Failed, Outgoing, Party, Sent};
+use serde_json::json;
 
-use super::Open;
+use super::course::Open;
 use crate::call::Call;
 use crate::fault::Fault;
 
 /// How long a request that is proven unsent waits for a lost server to come back.
 const COMEBACK: Duration = Duration::from_secs(2);
+
+/// How long the setting of the log level may hold a call up.
+const LOG_LEVEL: Duration = Duration::from_secs(2);
 
 /// Leases a replica and sends the request.
 pub(super) async fn begin(call: Arc<Call>) -> Result<Open, Fault> {
@@ -30,7 +35,19 @@ pub(super) async fn begin(call: Arc<Call>) -> Result<Open, Fault> {
 
 async fn lease_for(call: &Call) -> Result<Lease, RouteError> {
     let server = &call.target.server;
-    call.gateway.router().lease(Demand { server }).await
+    let context = &call.context;
+    let pin = match &context.session {
+        Some(session) => Pin {
+            key: &session.id,
+            until: &session.ended,
+        },
+        None => Pin {
+            key: context.principal.key(),
+            until: &call.gateway.stop,
+        },
+    };
+    let party = call.party;
+    call.gateway.router().lease(Demand { server, party, pin }).await
 }
 
 /// Sends the request on the lease, or after a reconnect if this one turns out to be gone.
@@ -42,7 +59,18 @@ async fn open(call: Arc<Call>, lease: Lease) -> Result<Open, Fault> {
     }
 }
 
+/// Sends the request again with what the server asked for.
+pub(super) async fn begin_after(call: Arc<Call>, pause: Duration) -> Result<Open, Fault> {
+    if !pause.is_zero() {
+        tokio::time::sleep(pause).await;
+    }
+    begin(call).await
+}
+
 async fn send(call: &Call, lease: &Lease) -> Result<(Exchange, u64), Failed> {
+    if let Some(level) = call.context.log_level.filter(|_| call.can_log(lease)) {
+        set_log_level(lease, level).await;
+    }
     let outgoing = call.outgoing(lease);
     let id = outgoing.id;
     Ok((lease.replica.open(outgoing).await?, id))
@@ -73,4 +101,28 @@ pub(super) async fn begin_again(call: Arc<Call>, lease: Lease, failed: Failed) -
     let sent = send(&call, &lease).await;
     let (exchange, id) = sent.map_err(|failed| RouteError::of(call.target.server.clone(), &failed))?;
     Ok(Open { lease, exchange, id })
+}
+
+/// Has a server of the session era say log messages of a level, unless it says them already. All
+/// clients share what is set, so it only ever becomes more; each is told what it wants to hear.
+async fn set_log_level(lease: &Lease, level: LogLevel) {
+    if !lease.replica.wants_log_level(level as u8 + 1) {
+        return;
+    }
+    let request = Outgoing {
+        id: lease.replica.next_id(),
+        method: Method::SetLevel,
+        params: RawJson::render(&json!({ "level": level.as_str() })).into(),
+        name: None,
+        headers: Vec::new(),
+        party: Party::GATEWAY,
+    };
+    let asked = async {
+        let mut exchange = lease.replica.open(request).await?;
+        while !matches!(exchange.next().await?, Message::Response(_)) {}
+        Ok::<_, Failed>(())
+    };
+    if !matches!(tokio::time::timeout(LOG_LEVEL, asked).await, Ok(Ok(()))) {
+        tracing::debug!(server = %lease.replica.server, "the level of log messages could not be set");
+    }
 }

@@ -1,5 +1,7 @@
 //! A client on a pipe: one line is one message. Both eras may be mixed on one pipe.
 
+mod batch;
+
 use std::future::poll_fn;
 use std::io;
 use std::panic::AssertUnwindSafe;
@@ -7,9 +9,13 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::FutureExt;
+use http::StatusCode;
 use mcpr_auth::Principal;
-use mcpr_protocol::{Broken, Era, Id, Message, Method, Notification, Request, Response, Rope};
+use mcpr_protocol::{
+    Broken, Era, Fault as MessageFault, Id, Message, Method, Notification, Request, Response, Rope,
+};
 use mcpr_registry::ServerState;
 use mcpr_transport::child::{Line, LineReader};
 use parking_lot::Mutex;
@@ -21,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::client::Context;
 use crate::dispatch::Handled;
 use crate::fault::Fault;
-use crate::flight::Step;
+use crate::flight::{Done, Step};
 use crate::front::http::cancelled;
 use crate::gateway::Gateway;
 use crate::notices::SessionNotices;
@@ -104,7 +110,7 @@ impl Pipe {
             while work.try_join_next().is_some() {}
             match line {
                 None => return Ok(()),
-                Some(Line::Text(text)) => self.clone().take(Message::parse(&text), work).await,
+                Some(Line::Text(text)) => self.clone().take(&text, work).await,
                 Some(odd) => self.say(broken(&odd)).await,
             }
         }
@@ -117,15 +123,19 @@ impl Pipe {
         reader.next().await
     }
 
-    async fn take(self: Arc<Self>, message: Result<Message, Broken>, work: &mut JoinSet<()>) {
-        match message {
+    async fn take(self: Arc<Self>, text: &Bytes, work: &mut JoinSet<()>) {
+        match Message::parse(text) {
             Ok(Message::Request(request)) => match self.context(&request) {
                 Ok(Some(context)) => self.begin(context, request, work).await,
                 Ok(None) => self.initialize(request, work).await,
                 Err((fault, era)) => self.refuse(Some(&request.id), &fault, era).await,
             },
             Ok(Message::Notification(note)) => self.note(&note),
-            Ok(Message::Response(_)) => {}
+            Ok(Message::Response(response)) => self.answered(response),
+            Err(Broken {
+                fault: MessageFault::Batch,
+                ..
+            }) => self.batch(text, work).await,
             Err(Broken { fault, id }) => {
                 self.refuse(id.as_ref(), &Fault::Message(fault), Era::Session)
                     .await
@@ -157,11 +167,7 @@ impl Pipe {
     /// Goes as far as it goes without waiting before the next line is read, so that a cancel on
     /// that line finds the request entered.
     async fn begin(self: Arc<Self>, context: Context, request: Request, work: &mut JoinSet<()>) {
-        let mut answer = Box::pin(self.answer(context, request));
-        let begun = poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx))).await;
-        if begun.is_pending() {
-            work.spawn(answer);
-        }
+        go(self.answer(context, request), work).await;
     }
 
     async fn initialize(self: Arc<Self>, request: Request, work: &mut JoinSet<()>) {
@@ -188,15 +194,10 @@ impl Pipe {
     }
 
     async fn answer(self: Arc<Self>, context: Context, request: Request) {
-        let (id, era) = (request.id.clone(), context.era());
-        let wanted = !needs_listings(&request.method) || self.listed(&context, &id).await;
-        let handled = AssertUnwindSafe(self.gateway.dispatch(context, request)).catch_unwind();
-        let Ok(handled) = handled.await else {
-            return self.refuse(Some(&id), &Fault::Internal, era).await;
+        let id = request.id.clone();
+        let Some(handled) = self.dispatch(context, request).await else {
+            return;
         };
-        if !wanted {
-            return; // A flight that is dropped here has not begun, and is recorded as cancelled.
-        }
         match handled {
             Handled::Done(done) => self.say(done.text).await,
             Handled::Flight(mut flight) => loop {
@@ -215,6 +216,21 @@ impl Pipe {
                 self.listens.lock().retain(|(open, _)| *open != id);
             }
         }
+    }
+
+    /// Finds out how a request is answered; `None` if the client cancelled it before that.
+    async fn dispatch(&self, context: Context, request: Request) -> Option<Handled> {
+        let (id, era) = (request.id.clone(), context.era());
+        let wanted = !needs_listings(&request.method) || self.listed(&context, &id).await;
+        let handled = AssertUnwindSafe(self.gateway.dispatch(context, request)).catch_unwind();
+        let broke = || {
+            let text = refusal(Some(&id), &Fault::Internal, era);
+            let status = StatusCode::INTERNAL_SERVER_ERROR;
+            Handled::Done(Done { text, status })
+        };
+        let handled = handled.await.unwrap_or_else(|_| broke());
+        // A flight that is dropped here has not begun, and is recorded as cancelled.
+        wanted.then_some(handled)
     }
 
     /// Gives the first list its wait (AGG-12); false if the client cancelled this request meanwhile.
@@ -260,9 +276,15 @@ impl Pipe {
         }
     }
 
+    /// Takes an answer to what a server asked.
+    fn answered(&self, response: Response) {
+        if let Some(session) = &*self.session.lock() {
+            session.answered(response);
+        }
+    }
+
     async fn refuse(&self, id: Option<&Id>, fault: &Fault, era: Era) {
-        let error = fault.error(era, 0).render();
-        self.say(Response::text(id, Err(error.into()))).await;
+        self.say(refusal(id, fault, era)).await;
     }
 
     /// Writes one message; a client that is gone is noticed by the reader.
@@ -293,6 +315,19 @@ impl Pipe {
     }
 }
 
+/// Goes as far as it goes without waiting, and on in the background.
+async fn go(work: impl Future<Output = ()> + Send + 'static, tasks: &mut JoinSet<()>) {
+    let mut work = Box::pin(work);
+    let begun = poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await;
+    if begun.is_pending() {
+        tasks.spawn(work);
+    }
+}
+
+fn refusal(id: Option<&Id>, fault: &Fault, era: Era) -> Rope {
+    Response::text(id, Err(fault.error(era, 0).render().into()))
+}
+
 /// Lists, and what names something that a list would have shown.
 fn needs_listings(method: &Method) -> bool {
     let names = [
@@ -318,8 +353,8 @@ fn broken(line: &Line) -> Rope {
         Line::TooLong(line) => format!("a line of {} bytes is longer than a message may be", line.bytes),
         _ => "a line that is not UTF-8".to_owned(),
     };
-    let fault = Fault::Message(mcpr_protocol::Fault::NotJson(text));
-    Response::text(None, Err(fault.error(Era::Session, 0).render().into()))
+    let fault = Fault::Message(MessageFault::NotJson(text));
+    refusal(None, &fault, Era::Session)
 }
 
 /// Writes messages as lines, flushed when no other waits.

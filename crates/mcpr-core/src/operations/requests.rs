@@ -110,6 +110,7 @@ fn context(caller: &Principal) -> Context {
         ..Client::of_session(Version::NEWEST_SESSION, &nothing)
     };
     Context {
+        abilities: mcpr_protocol::Abilities::NONE,
         principal: caller.clone(),
         client: Arc::new(client),
         session: None,

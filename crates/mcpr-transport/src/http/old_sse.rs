@@ -251,7 +251,7 @@ impl Transport for OldSse {
 
     async fn open(&self, request: Outgoing) -> Result<Exchange, Failed> {
         let cancellable = request.method != Method::Initialize;
-        let ticket = self.pending.enter(request.id)?;
+        let ticket = self.pending.enter(request.id, request.party)?;
         let text = Request::text(&Id::number(request.id), request.method.as_str(), request.params);
         let underway = self.post.start(text).await?;
         let post = Arc::clone(&self.post);

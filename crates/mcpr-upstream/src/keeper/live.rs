@@ -4,27 +4,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpr_protocol::Era;
-use mcpr_registry::Offers;
 use mcpr_transport::{Failed, FailedKind};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
 use super::start::Started;
-use super::{Command, Ended, Keeper, Need};
+use super::{Command, Ended, Keeper, Need, Role};
 use crate::Replica;
 use crate::ask::Line;
+use crate::hearing::{Hearing, News};
 use crate::introduce::{Introduced, initialize, ping};
-use crate::list::Lister;
-use crate::listen::{News, listen};
+use crate::list::{Listed, Lister};
 use crate::spec::Reach;
 use crate::status::{Heard, Phase};
+use crate::wishes::Wishes;
 
 /// How long notices are gathered before the lists are read again (AGG-10 allows 250 ms).
 const GATHER: Duration = Duration::from_millis(100);
 
 /// How often a server behind a URL is asked whether it still answers.
 const HEALTH: Duration = Duration::from_secs(30);
+
+/// How often lists are read again because their time is over, at the most.
+const REREAD: Duration = Duration::from_secs(5);
 
 /// For an answer to that, for a renewal, and for a page of a list.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -43,9 +46,11 @@ struct Life {
     /// When to read them.
     due: Option<Instant>,
     /// The reading under way, with what it covers.
-    reading: JoinSet<(Stale, Result<Offers, Failed>)>,
-    /// The stream of a stateless server's notices.
-    listening: JoinSet<()>,
+    reading: JoinSet<(Stale, Result<Listed, Failed>)>,
+    /// When lists were read last.
+    read_at: Instant,
+    /// What hears the server out.
+    hearing: Hearing,
     strikes: u32,
 }
 
@@ -64,20 +69,22 @@ impl Keeper {
         let Started {
             mut line,
             introduced,
-            offers,
-            pid,
+            listed,
+            replica,
+            hearing,
+            news,
         } = started;
-        let replica = Replica::new(self.name.clone(), introduced.version, line.transport.clone(), pid);
-        tracing::info!(server = %self.name, version = %replica.version, tools = offers.tools.len(), "server ready");
+        tracing::info!(server = %self.name, version = %replica.version, tools = listed.offers.tools.len(), "server ready");
         self.publish(|status| {
             status.phase = Phase::Ready;
             status.loss = None;
             status.replica = Some(replica.clone());
-            status.offers = Some(offers);
+            status.offers = Some(listed.offers);
+            status.fresh = listed.fresh;
         });
-        let mut life = Life::new(replica.clone(), introduced, need);
-        let notices = life.listen_if_stateless();
-        let ended = self.serve(&mut line, &mut life, notices).await;
+        let mut life = Life::new(replica.clone(), introduced, need, hearing);
+        let ended = self.serve(&mut line, &mut life, news).await;
+        drop(life);
         self.part(&replica, &ended).await;
         line.transport.close().await;
         ended
@@ -101,7 +108,7 @@ impl Keeper {
         }
     }
 
-    async fn serve(&mut self, line: &mut Line, life: &mut Life, mut notices: mpsc::Receiver<News>) -> Ended {
+    async fn serve(&mut self, line: &mut Line, life: &mut Life, mut news: mpsc::Receiver<News>) -> Ended {
         let stop = self.stop.clone();
         let mut health = interval_at(Instant::now() + HEALTH, HEALTH);
         health.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -122,7 +129,11 @@ impl Keeper {
                 biased;
                 () = stop.cancelled() => return Ended::Stopped,
                 event = line.events.recv() => line.take(event).await,
-                Some(news) = notices.recv() => life.learn(news, line),
+                Some(news) = news.recv() => {
+                    if let Err(failed) = self.learn(news, line, life).await {
+                        return Ended::Lost(failed);
+                    }
+                }
                 Some(command) = self.commands.recv() => {
                     if let Err(failed) = self.obey(command, line, life).await {
                         return Ended::Lost(failed);
@@ -133,8 +144,8 @@ impl Keeper {
                         return Ended::Lost(failed);
                     }
                 }
-                () = wait_until(due), if life.reading.is_empty() => life.read_again(self),
-                () = unused(&life.replica, idle) => return Ended::Idle,
+                () = wait_until(due), if life.reading.is_empty() && self.role == Role::Main => life.read_again(self),
+                () = unused(&life.replica, &self.wishes, idle) => return Ended::Idle,
                 _ = health.tick() => {
                     if let Err(failed) = self.check(line, life, STRIKES).await {
                         return Ended::Lost(failed);
@@ -166,6 +177,12 @@ impl Keeper {
                 }
                 well
             }
+            Command::Expired(lists) => {
+                if life.read_at.elapsed() >= REREAD {
+                    life.miss(lists);
+                }
+                Ok(())
+            }
             Command::Heard(heard) => {
                 life.hear(heard);
                 Ok(())
@@ -173,6 +190,17 @@ impl Keeper {
             Command::Renew(seen) if life.replica.session() > seen => Ok(()),
             Command::Renew(_) => self.renew(line, life).await,
         }
+    }
+
+    /// Takes what was heard of the server, or that it is heard no longer.
+    async fn learn(&self, news: News, line: &mut Line, life: &mut Life) -> Result<(), Failed> {
+        match news {
+            News::Changed(heard) => life.hear(heard),
+            News::Missed => life.miss(Heard::ALL),
+            News::Lost => line.doubted = true,
+            News::Expired(seen) => return self.obey(Command::Renew(seen), line, life).await,
+        }
+        Ok(())
     }
 
     /// Opens a new session on the same connection; calls that wait for it go on then.
@@ -189,6 +217,7 @@ impl Keeper {
         line.ended
             .take_if(|ended| ended.kind == FailedKind::SessionExpired);
         life.replica.renewed();
+        life.hearing.renew(&life.introduced);
         life.miss(Heard::ALL); // What happened between the sessions was announced to nobody.
         Ok(())
     }
@@ -222,9 +251,19 @@ impl Keeper {
 
     /// How long the server may be unused.
     fn idle_limit(&self, need: Need) -> Option<Duration> {
-        match need {
-            Need::Listing => Some(Duration::ZERO),
-            Need::Use => self.spec.stop_after_idle.filter(|_| self.spec.lazy),
+        match (self.role, need) {
+            (Role::Side { idle }, _) => Some(idle),
+            (Role::Main, Need::Listing) => Some(Duration::ZERO),
+            (Role::Main, Need::Use) => self.spec.stop_after_idle.filter(|_| self.spec.lazy),
+        }
+    }
+
+    /// What was listed last.
+    fn listed_before(&self) -> Listed {
+        let status = self.status.borrow();
+        Listed {
+            offers: status.offers.clone().unwrap_or_default(),
+            fresh: status.fresh,
         }
     }
 
@@ -232,12 +271,13 @@ impl Keeper {
     fn listed(
         &self,
         life: &mut Life,
-        read: Result<(Stale, Result<Offers, Failed>), tokio::task::JoinError>,
+        read: Result<(Stale, Result<Listed, Failed>), tokio::task::JoinError>,
     ) -> Result<(), Failed> {
         let Ok((covers, read)) = read else { return Ok(()) };
         match read {
-            Ok(offers) => self.publish(|status| {
-                status.offers = Some(Arc::new(offers));
+            Ok(listed) => self.publish(|status| {
+                status.offers = Some(listed.offers);
+                status.fresh = listed.fresh;
                 status.notices.count(covers.announced);
             }),
             Err(failed) if failed.kind == FailedKind::SessionExpired => {
@@ -254,7 +294,7 @@ impl Keeper {
 }
 
 impl Life {
-    fn new(replica: Arc<Replica>, introduced: Introduced, need: Need) -> Self {
+    fn new(replica: Arc<Replica>, introduced: Introduced, need: Need, hearing: Hearing) -> Self {
         Self {
             replica,
             introduced,
@@ -262,18 +302,10 @@ impl Life {
             pending: Stale::default(),
             due: None,
             reading: JoinSet::new(),
-            listening: JoinSet::new(),
+            hearing,
+            read_at: Instant::now(),
             strikes: 0,
         }
-    }
-
-    /// A stateless server announces changes on a stream that must be asked for.
-    fn listen_if_stateless(&mut self) -> mpsc::Receiver<News> {
-        let (sender, receiver) = mpsc::channel(16);
-        if self.introduced.version.era() == Era::Stateless && self.introduced.announces {
-            self.listening.spawn(listen(self.replica.clone(), sender));
-        }
-        receiver
     }
 
     /// Takes a notice of the server.
@@ -290,22 +322,14 @@ impl Life {
         }
     }
 
-    /// Takes what the stream of a stateless server brings, or its loss.
-    fn learn(&mut self, news: News, line: &mut Line) {
-        match news {
-            News::Changed(heard) => self.hear(heard),
-            News::Missed => self.miss(Heard::ALL),
-            News::Lost => line.doubted = true,
-        }
-    }
-
     /// Reads the lists that changed; what is heard meanwhile leads to another reading.
     fn read_again(&mut self, keeper: &Keeper) {
         let covers = std::mem::take(&mut self.pending);
         self.due = None;
+        self.read_at = Instant::now();
         let transport = self.replica.transport().clone();
         let (introduced, server) = (self.introduced.clone(), keeper.name.clone());
-        let before = keeper.status.borrow().offers.clone();
+        let before = keeper.listed_before();
         let pages = keeper.around.list_pages;
         self.reading.spawn(async move {
             let lister = Lister {
@@ -315,15 +339,24 @@ impl Life {
                 limit: PATIENCE,
                 pages,
             };
-            (covers, lister.read(covers.lists, before.as_deref()).await)
+            (covers, lister.read(covers.lists, &before).await)
         });
     }
 }
 
-async fn unused(replica: &Replica, limit: Option<Duration>) {
-    match limit {
-        Some(limit) => replica.unused_for(limit).await,
-        None => std::future::pending().await,
+/// Waits until nobody has used the server for `limit`; a subscription is a use as long as it lasts.
+async fn unused(replica: &Replica, wishes: &Wishes, limit: Option<Duration>) {
+    let Some(limit) = limit else {
+        return std::future::pending().await;
+    };
+    loop {
+        if wishes.none_left().await {
+            replica.touch();
+        }
+        replica.unused_for(limit).await;
+        if wishes.is_empty() {
+            return;
+        }
     }
 }
 

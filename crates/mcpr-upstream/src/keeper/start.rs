@@ -4,16 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpr_protocol::Version;
-use mcpr_registry::Offers;
 use mcpr_transport::{Failed, FailedKind};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::Keeper;
+use super::{Keeper, Role};
+use crate::Replica;
 use crate::ask::Line;
 use crate::dial::{Dialled, Signs, Wire};
 use crate::era::{self, Verdict};
+use crate::hearing::{Hearing, News};
 use crate::introduce::{Discovery, Introduced, discover, initialize};
-use crate::list::Lister;
+use crate::list::{Listed, Lister};
 use crate::spec::{Reach, SseChoice};
 use crate::status::Heard;
 use crate::turn::Turn;
@@ -32,8 +34,10 @@ const STEP: Duration = Duration::from_secs(3600);
 pub(crate) struct Started {
     pub(crate) line: Line,
     pub(crate) introduced: Introduced,
-    pub(crate) offers: Arc<Offers>,
-    pub(crate) pid: Option<u32>,
+    pub(crate) listed: Listed,
+    pub(crate) replica: Arc<Replica>,
+    pub(crate) hearing: Hearing,
+    pub(crate) news: mpsc::Receiver<News>,
 }
 
 /// A connection on which the opening exchange is done.
@@ -97,7 +101,29 @@ impl Keeper {
         Failed::maybe_sent(FailedKind::TimedOut, detail)
     }
 
+    /// Hears the server out and reads its lists, in this order: what changes between the two is
+    /// announced.
     async fn first_lists(&self, mut met: Met) -> Result<Started, Failed> {
+        let (version, transport) = (met.introduced.version, met.line.transport.clone());
+        let replica = Replica::new(self.name.clone(), version, transport, met.pid);
+        let herald = self.herald();
+        let begun = Hearing::begin(&replica, &met.introduced, &self.wishes, &herald);
+        let (hearing, news) = met.line.during(begun).await;
+        let listed = match self.role {
+            Role::Main => self.lists(&mut met).await?,
+            Role::Side { .. } => Listed::default(),
+        };
+        Ok(Started {
+            line: met.line,
+            introduced: met.introduced,
+            listed,
+            replica,
+            hearing,
+            news,
+        })
+    }
+
+    async fn lists(&self, met: &mut Met) -> Result<Listed, Failed> {
         let transport = met.line.transport.clone();
         let lister = Lister {
             server: self.name.as_str(),
@@ -106,14 +132,9 @@ impl Keeper {
             limit: STEP,
             pages: self.around.list_pages,
         };
-        let read = met.line.during(lister.read(Heard::ALL, None)).await;
+        let read = met.line.during(lister.read(Heard::ALL, &Listed::default())).await;
         match read {
-            Ok(offers) => Ok(Started {
-                line: met.line,
-                introduced: met.introduced,
-                offers: Arc::new(offers),
-                pid: met.pid,
-            }),
+            Ok(listed) => Ok(listed),
             Err(failed) => Err(met.line.last_word(failed).await),
         }
     }
@@ -236,7 +257,7 @@ impl Keeper {
             signs,
         } = self.around.dial.dial(&self.name, &self.spec, wire).await?;
         self.signs.lock().clone_from(&signs);
-        Ok((Line::new(transport, events), signs))
+        Ok((Line::new(transport, events, self.herald()), signs))
     }
 
     async fn probe(&self, line: &mut Line, signs: Option<&dyn Signs>) -> Result<Probe, Failed> {

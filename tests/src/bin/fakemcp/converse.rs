@@ -41,7 +41,7 @@ fn receive(
         }
         Message::Notification { ref method, .. } if method == "notifications/initialized" => {
             server.take(message, talk);
-            server.notices.join(outlet.clone());
+            server.notices.join(Arc::clone(talk), outlet.clone());
             work.spawn(async move { own.ping_client(&way).await });
         }
         other => server.take(other, talk),

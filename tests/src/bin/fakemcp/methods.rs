@@ -4,7 +4,7 @@ use crate::fault::Fault;
 use crate::message::{LEGACY, MODERN, Params, Request, quoted, text_content};
 use crate::server::{Context, Server};
 use crate::spec::Raw;
-use crate::tools::BUILT_IN;
+use crate::tools::{BUILT_IN, touch_definition};
 
 impl Server {
     /// The table of methods.
@@ -27,7 +27,11 @@ impl Server {
             ("prompts/get", _) => self.prompt(params, stateless),
             ("resources/read", _) => self.read(params, stateless),
             ("completion/complete", _) if self.offers_completion() => Ok(self.complete(params, stateless)),
-            ("resources/subscribe" | "resources/unsubscribe", false) if self.offers_resources() => {
+            (method @ ("resources/subscribe" | "resources/unsubscribe"), false)
+                if self.offers_resources() =>
+            {
+                let uri = params.uri.as_deref().unwrap_or_default();
+                context.talk.subscribe(uri, method == "resources/subscribe");
                 Ok("{}".to_owned())
             }
             ("logging/setLevel", false) if self.capabilities().contains("logging") => Ok("{}".to_owned()),
@@ -92,7 +96,7 @@ impl Server {
     }
 
     fn offers_tools(&self) -> bool {
-        self.spec.env_tool || !self.spec.tools.is_empty()
+        self.spec.env_tool || self.spec.touch_tool || !self.spec.tools.is_empty()
     }
 
     fn offers_resources(&self) -> bool {
@@ -110,9 +114,19 @@ impl Server {
         params: &Params,
         context: Context<'_>,
     ) -> Result<String, Fault> {
-        let filter = params.notifications.as_ref().map(|raw| raw.get());
-        self.notices.listen(&request.id, filter, context.outlet);
+        let filter = params.notifications.as_ref().map_or("{}", |raw| raw.get());
+        self.notices
+            .listen(&request.id, &self.accepted(filter), context.outlet);
         std::future::pending().await
+    }
+
+    /// What is accepted of a filter.
+    fn accepted(&self, filter: &str) -> String {
+        let mut filter: serde_json::Value = serde_json::from_str(filter).unwrap_or_default();
+        if let Some(uris) = filter["resourceSubscriptions"].as_array_mut() {
+            uris.retain(|uri| !self.spec.unheard.iter().any(|unheard| uri == unheard));
+        }
+        filter.to_string()
     }
 
     /// One page of a list. A list without entries that nothing else promises does not exist.
@@ -144,6 +158,7 @@ impl Server {
         let mut entries: Vec<_> = self.spec.entries(method).iter().map(text).collect();
         if method == "tools/list" {
             entries.extend(self.added.lock().iter().map(text));
+            entries.extend(self.spec.touch_tool.then(touch_definition));
             entries.extend(
                 BUILT_IN
                     .iter()

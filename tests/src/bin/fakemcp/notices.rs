@@ -1,15 +1,21 @@
-//! Messages that no request asked for: who hears of changed lists.
+//! Messages that no request asked for: who hears of changed lists and resources.
+
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde::Deserialize;
 
 use crate::message::{notification, with_member};
 use crate::outlet::Outlet;
+use crate::server::Talk;
+
+/// The notification of a changed resource.
+pub(crate) const UPDATED: &str = "notifications/resources/updated";
 
 /// Everybody who hears of changes.
 #[derive(Debug, Default)]
 pub(crate) struct Notices {
-    sessions: Mutex<Vec<Outlet>>,
+    sessions: Mutex<Vec<(Arc<Talk>, Outlet)>>,
     listeners: Mutex<Vec<Listener>>,
 }
 
@@ -33,19 +39,18 @@ struct Filter {
 
 impl Notices {
     /// Adds a conversation of the session era.
-    pub(crate) fn join(&self, outlet: Outlet) {
-        self.sessions.lock().push(outlet);
+    pub(crate) fn join(&self, talk: Arc<Talk>, outlet: Outlet) {
+        self.sessions.lock().push((talk, outlet));
     }
 
     /// Adds a listener, and tells it first what was accepted.
-    pub(crate) fn listen(&self, id: &str, filter: Option<&str>, outlet: &Outlet) {
-        let text = filter.unwrap_or("{}");
-        let params = tagged(&format!(r#"{{"notifications":{text}}}"#), id);
+    pub(crate) fn listen(&self, id: &str, filter: &str, outlet: &Outlet) {
+        let params = tagged(&format!(r#"{{"notifications":{filter}}}"#), id);
         outlet.send(&notification(
             "notifications/subscriptions/acknowledged",
             Some(&params),
         ));
-        let filter = serde_json::from_str(text).unwrap_or_default();
+        let filter = serde_json::from_str(filter).unwrap_or_default();
         self.listeners.lock().push(Listener {
             id: id.to_owned(),
             filter,
@@ -60,31 +65,46 @@ impl Notices {
 
     /// Tells everybody who wants to know.
     pub(crate) fn announce(&self, method: &str, params: Option<&str>) {
-        self.sessions
-            .lock()
-            .retain(|outlet| outlet.send(&notification(method, params)));
+        let uri = (method == UPDATED).then(|| uri_of(params));
+        self.sessions.lock().retain(|(talk, outlet)| {
+            uri.as_ref().is_some_and(|uri| !talk.hears_of(uri)) || outlet.send(&notification(method, params))
+        });
         self.listeners.lock().retain(|listener| {
             let params = tagged(params.unwrap_or("{}"), &listener.id);
-            !listener.filter.wants(method, &params)
+            !listener.filter.wants(method, uri.as_deref())
                 || listener.outlet.send(&notification(method, Some(&params)))
         });
     }
 }
 
 impl Filter {
-    fn wants(&self, method: &str, params: &str) -> bool {
+    fn wants(&self, method: &str, uri: Option<&str>) -> bool {
         match method {
             "notifications/tools/list_changed" => self.tools_list_changed,
             "notifications/prompts/list_changed" => self.prompts_list_changed,
             "notifications/resources/list_changed" => self.resources_list_changed,
-            _ => self.resource_subscriptions.iter().any(|uri| params.contains(uri)),
+            _ => uri.is_some_and(|uri| {
+                let mut wholes = self.resource_subscriptions.iter();
+                wholes.any(|whole| is_part(uri, whole))
+            }),
         }
     }
 }
 
 /// Whether a notification is about the server and not about a call.
 pub(crate) fn is_news(method: &str) -> bool {
-    method.ends_with("/list_changed") || method == "notifications/resources/updated"
+    method.ends_with("/list_changed") || method == UPDATED
+}
+
+/// Whether a resource is `whole` or lies below it.
+pub(crate) fn is_part(uri: &str, whole: &str) -> bool {
+    let rest = uri.strip_prefix(whole);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn uri_of(params: Option<&str>) -> String {
+    let params: serde_json::Value = serde_json::from_str(params.unwrap_or("{}")).unwrap_or_default();
+    params["uri"].as_str().unwrap_or_default().to_owned()
 }
 
 fn tagged(params: &str, id: &str) -> String {

@@ -1,6 +1,6 @@
 //! The server itself: one message in, answers out. Knows no transport.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::envelope;
 use crate::fault::Fault;
 use crate::log::{Head, Log};
 use crate::message::{self, Message, Params, Request};
-use crate::notices::Notices;
+use crate::notices::{Notices, is_part};
 use crate::outlet::Outlet;
 use crate::spec::{Raw, Spec, exact, named, scripted};
 
@@ -38,6 +38,8 @@ pub(crate) struct Server {
 #[derive(Debug, Default)]
 pub(crate) struct Talk {
     opened: AtomicBool,
+    /// The resources that the client has subscribed to.
+    subscribed: Mutex<BTreeSet<String>>,
 }
 
 /// How a request came, and the way back for what belongs to it.
@@ -60,7 +62,23 @@ impl Talk {
     pub(crate) fn open() -> Self {
         Self {
             opened: AtomicBool::new(true),
+            subscribed: Mutex::default(),
         }
+    }
+
+    /// Subscribes to a resource, or no longer.
+    pub(crate) fn subscribe(&self, uri: &str, wanted: bool) {
+        let mut subscribed = self.subscribed.lock();
+        if wanted {
+            subscribed.insert(uri.to_owned());
+        } else {
+            subscribed.remove(uri);
+        }
+    }
+
+    /// Whether the client has subscribed to a resource, or to what it is a part of.
+    pub(crate) fn hears_of(&self, uri: &str) -> bool {
+        self.subscribed.lock().iter().any(|whole| is_part(uri, whole))
     }
 
     fn is_open(&self) -> bool {
@@ -154,7 +172,8 @@ impl Server {
     /// The same for results that may be kept for a while.
     pub(crate) fn cacheable(&self, members: &str, stateless: bool) -> String {
         let ttl = self.spec.ttl_ms;
-        let cache = format!(r#","ttlMs":{ttl},"cacheScope":"private""#);
+        let scope = self.spec.cache_scope.as_deref().unwrap_or("private");
+        let cache = format!(r#","ttlMs":{ttl},"cacheScope":"{scope}""#);
         self.result(
             &format!("{members}{}", if stateless { &cache } else { "" }),
             stateless,

@@ -51,6 +51,11 @@ pub(crate) struct Spec {
     pub(crate) server_request: Option<Ask>,
     /// Adds the tools `env`, `cwd`, `echo`, `add` and `pid`.
     pub(crate) env_tool: bool,
+    /// Adds the tool `touch`, which says that the resource `uri` has changed; with `within` it says so
+    /// in the call's own answer.
+    pub(crate) touch_tool: bool,
+    /// Resources that are left out of what a `subscriptions/listen` is told to hear.
+    pub(crate) unheard: Vec<String>,
     /// Pings the client once after the handshake, and exits with code 4 if no answer comes in 2 s.
     pub(crate) ping_client: bool,
 
@@ -68,6 +73,9 @@ pub(crate) struct Spec {
     /// Freshness of its stateless lists.
     #[serde(rename = "ttlMs")]
     pub(crate) ttl_ms: u64,
+    /// Who may share them, `private` by default.
+    #[serde(rename = "cacheScope")]
+    pub(crate) cache_scope: Option<String>,
     /// Leaves `resultType` out of stateless results, as some real servers do.
     pub(crate) forget_result_type: bool,
 

@@ -29,6 +29,8 @@ const SESSION: &str = "mcp-session-id";
 struct Endpoint {
     server: Arc<Server>,
     sessions: Mutex<HashMap<String, Session>>,
+    /// The conversation of all clients, where there are no sessions.
+    common: Arc<Talk>,
     opened: AtomicUsize,
     requests: AtomicUsize,
 }
@@ -48,6 +50,7 @@ pub(crate) async fn serve(server: Arc<Server>, port: u16) -> anyhow::Result<()> 
     let endpoint = Arc::new(Endpoint {
         server,
         sessions: Mutex::default(),
+        common: Arc::new(Talk::open()),
         opened,
         requests,
     });
@@ -154,12 +157,13 @@ impl Endpoint {
         {
             return refusal(406, -32600, "Accept must name text/event-stream");
         }
-        if let Err(refused) = self.session(head, false) {
-            return refused;
-        }
+        let talk = match self.session(head, false) {
+            Ok(talk) => talk,
+            Err(refused) => return refused,
+        };
         let (sender, asides) = unbounded_channel();
         let outlet = Outlet::Stream(sender);
-        self.server.notices.join(outlet.clone());
+        self.server.notices.join(talk, outlet.clone());
         let (server, close_after) = (Arc::clone(&self.server), spec.close_after);
         let work = Box::pin(async move {
             server.ping_client(&outlet).await;
@@ -189,7 +193,7 @@ impl Endpoint {
         let stateless = self.server.spec.stateless() && request.is_some_and(Request::claims_stateless);
         let free = !self.server.spec.session || !self.server.spec.sessions();
         if stateless || free {
-            return Ok((Arc::new(Talk::open()), None));
+            return Ok((Arc::clone(&self.common), None));
         }
         if request.is_some_and(|request| request.method == "initialize") {
             let (id, talk) = self.open();
@@ -217,7 +221,7 @@ impl Endpoint {
     /// The session that the head names; a request counts against its life.
     fn session(&self, head: &Head, request: bool) -> Result<Arc<Talk>, Answer> {
         if !self.server.spec.session {
-            return Ok(Arc::new(Talk::open()));
+            return Ok(Arc::clone(&self.common));
         }
         let id = head.header(SESSION);
         let id = id.ok_or_else(|| refusal(400, -32600, "Mcp-Session-Id is required"))?;

@@ -8,10 +8,13 @@ use tokio::time::sleep;
 use crate::fault::Fault;
 use crate::message::{self, Params, Request, quoted};
 use crate::methods::has;
-use crate::notices::is_news;
+use crate::notices::{UPDATED, is_news};
 use crate::outlet::Outlet;
 use crate::server::{Context, Server};
 use crate::spec::{Ask, Notice};
+
+/// The tool that `touch_tool` adds.
+const TOUCH: &str = "touch";
 
 /// A tool that `env_tool` adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +66,9 @@ impl Server {
         stateless: bool,
     ) -> Result<String, Fault> {
         let name = params.name.as_deref().unwrap_or_default();
+        if self.spec.touch_tool && name == TOUCH {
+            return Ok(self.touch(params, context.outlet, stateless));
+        }
         let built_in = BUILT_IN
             .into_iter()
             .find(|tool| self.spec.env_tool && tool.name() == name);
@@ -136,6 +142,18 @@ impl Server {
         }
     }
 
+    /// Says that a resource has changed.
+    fn touch(&self, params: &Params, outlet: &Outlet, stateless: bool) -> String {
+        let arguments: serde_json::Value = serde_json::from_str(params.arguments_text()).unwrap_or_default();
+        let news = serde_json::json!({ "uri": arguments["uri"] }).to_string();
+        if arguments["within"] == true {
+            outlet.send(&message::notification(UPDATED, Some(&news)));
+        } else {
+            self.notices.announce(UPDATED, Some(&news));
+        }
+        self.text_result("touched", stateless)
+    }
+
     fn run(&self, tool: BuiltIn, params: &Params) -> String {
         match tool {
             BuiltIn::Env => environment(),
@@ -157,6 +175,11 @@ impl Server {
         self.notices.announce("notifications/tools/list_changed", None);
         format!("added {name}")
     }
+}
+
+/// The entry of the tool that says that a resource has changed.
+pub(crate) fn touch_definition() -> String {
+    definition(TOUCH)
 }
 
 fn definition(name: &str) -> String {

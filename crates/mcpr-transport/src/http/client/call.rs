@@ -16,7 +16,7 @@ use super::link::Underway;
 use super::resume::Resuming;
 use super::streamable::Shared;
 use crate::pending::cancelled;
-use crate::{Answering, Failed, FailedKind, Reason};
+use crate::{Answering, Failed, FailedKind, Outgoing, Party, Reason};
 
 /// How long the news that nobody waits any more may take.
 const CANCEL: Duration = Duration::from_secs(5);
@@ -28,6 +28,8 @@ pub(super) struct Call {
     stamp: Stamp,
     /// A handshake gives the session, and cannot be cancelled.
     handshake: bool,
+    /// Whether what the server says beside the stream may be about this request.
+    seated: bool,
     state: State,
     /// How often in a row the stream broke off without anything having come.
     breaks: u32,
@@ -49,10 +51,21 @@ enum State {
 type Next = Result<Message, Failed>;
 
 impl Call {
-    pub(super) fn new(shared: Arc<Shared>, id: u64, stamp: Stamp, handshake: bool, head: Underway) -> Self {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        request: &Outgoing,
+        stamp: Stamp,
+        handshake: bool,
+        head: Underway,
+    ) -> Self {
+        let seated = stamp.era() == Era::Session && request.party != Party::GATEWAY;
+        if seated {
+            shared.floor.enter(request.id, request.party);
+        }
         Self {
             shared,
-            id,
+            id: request.id,
+            seated,
             stamp,
             handshake,
             state: State::Head(head),
@@ -228,6 +241,11 @@ impl Call {
 impl Answering for Call {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Next> {
         loop {
+            if self.seated
+                && let Some(message) = self.shared.floor.mail(self.id, cx)
+            {
+                return Poll::Ready(Ok(message));
+            }
             if let Some(next) = ready!(self.step(cx)) {
                 return Poll::Ready(next);
             }
@@ -241,6 +259,9 @@ impl Answering for Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
+        if self.seated {
+            self.shared.floor.leave(self.id);
+        }
         self.give_up(Reason::Client);
     }
 }

@@ -104,7 +104,11 @@ impl Listener {
 
     /// Passes a message on; false if nobody listens any more.
     async fn tell(&self, text: &Bytes) -> bool {
-        let event = match Message::parse(text) {
+        let placed = Message::parse(text).map(|message| self.shared.floor.deliver(message));
+        let Some(message) = placed.transpose() else {
+            return true; // It belongs to an open request, and is there now.
+        };
+        let event = match message {
             Ok(Message::Notification(notification)) => Event::Notification(notification),
             Ok(Message::Request(request)) => Event::Request(request),
             Ok(Message::Response(response)) => {

@@ -21,6 +21,7 @@ use super::link::Link;
 use super::listen::Listener;
 use super::parcel::Parcel;
 use super::target::Target;
+use crate::party::Floor;
 use crate::{Event, Exchange, Failed, FailedKind, Outgoing, Transport};
 
 /// How many events wait for the one who reads them; then the stream waits.
@@ -50,6 +51,7 @@ pub struct Streamable {
 pub(super) struct Shared {
     pub(super) link: Link,
     pub(super) hop: Hop,
+    pub(super) floor: Floor,
     errands: TaskTracker,
     runtime: Handle,
 }
@@ -68,6 +70,7 @@ impl Streamable {
         let shared = Arc::new(Shared {
             link,
             hop,
+            floor: Floor::default(),
             errands: TaskTracker::new(),
             runtime: Handle::current(),
         });
@@ -119,11 +122,15 @@ impl Transport for Streamable {
         let head = self.shared.link.start(parcel).await?;
         Ok(Exchange::new(Call::new(
             Arc::clone(&self.shared),
-            request.id,
+            &request,
             stamp,
             handshake,
             head,
         )))
+    }
+
+    fn tells_apart(&self) -> bool {
+        !self.shared.floor.is_vague()
     }
 
     async fn send(&self, message: Message) -> Result<(), Failed> {

@@ -59,6 +59,7 @@ async fn open_with(client: &dyn Transport, method: Method, params: &'static str)
             params,
             name: None,
             headers: Vec::new(),
+            party: crate::Party::GATEWAY,
         })
         .await
 }

@@ -51,6 +51,7 @@ async fn open(client: &OldSse, method: Method) -> Result<Exchange, Failed> {
             params,
             name: None,
             headers: Vec::new(),
+            party: crate::Party::GATEWAY,
         })
         .await
 }

@@ -99,6 +99,7 @@ async fn b36_ten_megabytes_go_both_ways() {
         params,
         name: None,
         headers: Vec::new(),
+        party: crate::Party::GATEWAY,
     };
     let result = outcome(&mut client.open(call).await.unwrap()).await.unwrap();
     assert_eq!(result.len(), SIZE);

@@ -18,6 +18,7 @@ fn call(client: &Streamable, name: &str) -> Outgoing {
         method: Method::ToolsCall,
         params: Rope::new(),
         name: Some(name.into()),
+        party: crate::Party::GATEWAY,
         headers: vec![
             param("mcp-param-region", "eu"),
             param("mcp-protocol-version", "1"),

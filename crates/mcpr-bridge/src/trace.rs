@@ -1,0 +1,153 @@
+//! Trace context in `_meta` (SEP-414; the formats are those of W3C Trace Context).
+
+use mcpr_protocol::{Edit, Object, RawJson};
+
+const PARENT: &str = "traceparent";
+const STATE: &str = "tracestate";
+const BAGGAGE: &str = "baggage";
+
+/// The most a `tracestate` may hold; more may be dropped (Trace Context 3.3.1.5).
+const STATE_MEMBERS: usize = 32;
+const STATE_LENGTH: usize = 512;
+
+/// Continues the client's trace on the hop to a server: the same trace, with a span of the hop's
+/// own as the parent.
+///
+/// What is malformed is dropped, and so is baggage, which would tell one party's data to another.
+pub(crate) fn carry_on(edit: &mut Edit<'_>, meta: &Object) {
+    edit.remove(BAGGAGE);
+    let Some(parent) = meta.get(PARENT) else {
+        edit.remove(STATE);
+        return;
+    };
+    let child = parent
+        .to_text()
+        .and_then(|parent| child_of(&parent, fresh_span()?));
+    match child {
+        Some(child) => {
+            edit.set(PARENT, RawJson::string(&child));
+        }
+        None => {
+            edit.remove(PARENT).remove(STATE);
+        }
+    }
+    if !meta.text(STATE).is_some_and(|state| is_state(&state)) {
+        edit.remove(STATE);
+    }
+}
+
+/// The parent's trace with another span; `None` where the parent is malformed.
+fn child_of(parent: &str, span: u64) -> Option<String> {
+    let mut parts = parent.split('-');
+    let [version, trace, old, flags] = std::array::from_fn(|_| parts.next().unwrap_or_default());
+    let is_current = version == "00";
+    let well_formed = is_hex(version, 2)
+        && version != "ff"
+        && is_id(trace, 32)
+        && is_id(old, 16)
+        && is_hex(flags, 2)
+        && (!is_current || parts.next().is_none());
+    // Of a later version only the sampled flag is known.
+    let flags = u8::from_str_radix(flags, 16).ok()? & if is_current { 0xff } else { 1 };
+    well_formed.then(|| format!("00-{trace}-{span:016x}-{flags:02x}"))
+}
+
+fn fresh_span() -> Option<u64> {
+    let span = getrandom::u64().ok()?;
+    Some(span.max(1)) // Zero is no span.
+}
+
+fn is_id(text: &str, length: usize) -> bool {
+    is_hex(text, length) && text.bytes().any(|digit| digit != b'0')
+}
+
+/// Digits in lower case, as the format demands.
+fn is_hex(text: &str, length: usize) -> bool {
+    text.len() == length
+        && text
+            .bytes()
+            .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// A list of `key=value`, in visible ASCII.
+fn is_state(state: &str) -> bool {
+    let members = || {
+        state
+            .split(',')
+            .map(str::trim)
+            .filter(|member| !member.is_empty())
+    };
+    let is_member = |member: &str| {
+        let Some((key, value)) = member.split_once('=') else {
+            return false;
+        };
+        !key.is_empty() && !value.is_empty() && !value.contains('=')
+    };
+    state.len() <= STATE_LENGTH
+        && state.bytes().all(|byte| matches!(byte, 0x20..=0x7e | b'\t'))
+        && (1..=STATE_MEMBERS).contains(&members().count())
+        && members().all(is_member)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+    fn carried(meta: &str) -> String {
+        let object = Object::read(&RawJson::trusted(meta.to_owned())).unwrap();
+        let mut edit = Edit::new(&object);
+        carry_on(&mut edit, &object);
+        String::from_utf8(edit.finish().into_bytes().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn the_trace_goes_on_with_a_span_of_its_own() {
+        assert_eq!(
+            child_of(PARENT, 0xabc).unwrap(),
+            "00-0af7651916cd43dd8448eb211c80319c-0000000000000abc-01"
+        );
+        let carried = carried(&format!(
+            r#"{{"traceparent":"{PARENT}","tracestate":"a=1, b@c=x"}}"#
+        ));
+        assert!(carried.starts_with(r#"{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-"#));
+        assert!(carried.ends_with(r#"-01","tracestate":"a=1, b@c=x"}"#));
+        assert!(!carried.contains("b7ad6b7169203331"));
+    }
+
+    #[test]
+    fn a_later_version_is_continued_in_ours() {
+        let later = PARENT.replacen("00", "cc", 1).replace("-01", "-ff-more");
+        assert!(child_of(&later, 1).unwrap().ends_with("-0000000000000001-01"));
+    }
+
+    #[test]
+    fn what_is_malformed_is_dropped_with_its_state() {
+        for parent in [
+            "00-1".to_owned(),
+            String::new(),
+            PARENT.to_uppercase(),
+            format!("{PARENT}-"),
+            PARENT.replacen("00", "ff", 1),
+            PARENT.replace("b7ad6b7169203331", "0000000000000000"),
+            PARENT.replace("0af7651916cd43dd8448eb211c80319c", &"0".repeat(32)),
+        ] {
+            let meta = format!(r#"{{"traceparent":"{parent}","tracestate":"a=1","x":1}}"#);
+            assert_eq!(carried(&meta), r#"{"x":1}"#, "{parent}");
+        }
+        assert_eq!(carried(r#"{"traceparent":5,"tracestate":"a=1"}"#), "{}");
+    }
+
+    #[test]
+    fn baggage_stays_here_and_state_needs_a_trace() {
+        assert_eq!(
+            carried(r#"{"x":1,"baggage":"user=anna","tracestate":"a=1"}"#),
+            r#"{"x":1}"#
+        );
+        for state in ["", "a", "a=é", "a=1,b", &"a=1,".repeat(33)] {
+            let meta = format!(r#"{{"traceparent":"{PARENT}","tracestate":"{state}"}}"#);
+            assert!(!carried(&meta).contains("tracestate"), "{state}");
+        }
+    }
+}

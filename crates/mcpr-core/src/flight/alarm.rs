@@ -1,0 +1,85 @@
+//! What a flight does when nothing happens: it has one timer for all of it.
+
+use std::task::{Context as Task, Poll, ready};
+use std::time::Duration;
+
+use mcpr_transport::Reason;
+use tokio::time::Instant;
+
+use super::Step;
+use super::course::Course;
+use crate::fault::Fault;
+
+/// When the client is to be told that its answer takes longer (HTTP-06).
+const SLOW: Duration = Duration::from_secs(2);
+
+impl Course {
+    /// The timer, armed when there is first a need to wait.
+    pub(super) fn poll_alarm(&mut self, cx: &mut Task<'_>) -> Poll<Option<Step>> {
+        let Some(due) = self.due() else {
+            return Poll::Pending;
+        };
+        let alarm = self
+            .alarm
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(due)));
+        if alarm.deadline() != due {
+            alarm.as_mut().reset(due);
+        }
+        ready!(alarm.as_mut().poll(cx));
+        Poll::Ready(self.ring(Instant::now()))
+    }
+
+    /// When something happens if nothing else does.
+    fn due(&self) -> Option<Instant> {
+        let slow = (!self.slow_told).then(|| self.call.began + SLOW);
+        [
+            slow,
+            self.silent_at(),
+            self.deadline,
+            self.progress.due(),
+            self.asking.due(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// When the server has been silent for too long; it may be while a person thinks.
+    fn silent_at(&self) -> Option<Instant> {
+        let silence = self.silence.filter(|_| !self.asking.is_waiting());
+        silence.map(|silence| self.heard_at + silence)
+    }
+
+    fn ring(&mut self, now: Instant) -> Option<Step> {
+        let server = || self.call.target.server.clone();
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            let fault = Fault::Timeout {
+                server: server(),
+                limit: self.deadline? - self.call.began,
+            };
+            return Some(self.expire(&fault));
+        }
+        if self.silent_at().is_some_and(|due| now >= due) {
+            let fault = Fault::Silence {
+                server: server(),
+                limit: self.silence?,
+            };
+            return Some(self.expire(&fault));
+        }
+        if self.asking.due().is_some_and(|due| now >= due) {
+            return self.ring_for_questions(now);
+        }
+        if !self.slow_told && now >= self.call.began + SLOW {
+            self.slow_told = true;
+            return Some(Step::Slow);
+        }
+        self.progress
+            .synthetic(now, self.call.target.server.as_str())
+            .map(Step::Note)
+    }
+
+    fn expire(&mut self, fault: &Fault) -> Step {
+        self.give_up(Reason::Deadline);
+        self.fail(fault)
+    }
+}

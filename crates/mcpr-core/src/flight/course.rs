@@ -1,0 +1,342 @@
+//! The course of a flight: a state machine that is polled.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as Task, Poll, ready};
+use std::time::Duration;
+
+use http::StatusCode;
+use mcpr_protocol::{Message, Notification, Response, Rope, Version, notification};
+use mcpr_router::{Lease, RouteError};
+use mcpr_telemetry::Status;
+use mcpr_transport::{Exchange, Failed, FailedKind, Reason, Sent};
+use tokio::time::{Instant, Sleep};
+
+use super::asking::Asking;
+use super::begin::{begin, begin_again, begin_renewed};
+use super::{Cancel, Done, Step};
+use crate::call::Call;
+use crate::fault::Fault;
+use crate::progress::Progress;
+use crate::question::Answer;
+use crate::record::{Ending, record, status_of};
+use crate::suspension::Ticket;
+
+/// How often an expired session is renewed for one request before that is given up.
+const RENEWALS: u32 = 10;
+
+/// A request on its way.
+pub(super) struct Course {
+    pub(super) call: Arc<Call>,
+    pub(super) cancel: Arc<Cancel>,
+    pub(super) state: State,
+    /// The one timer.
+    pub(super) alarm: Option<Pin<Box<Sleep>>>,
+    pub(super) deadline: Option<Instant>,
+    pub(super) silence: Option<Duration>,
+    pub(super) heard_at: Instant,
+    pub(super) slow_told: bool,
+    pub(super) progress: Progress,
+    /// What the server waits for.
+    pub(super) asking: Asking,
+    /// What the client is told before `last`.
+    pub(super) outbox: VecDeque<Rope>,
+    /// How it ends, once that is known.
+    last: Option<Step>,
+    renewals: u32,
+    came_back: bool,
+    /// Whether it goes on without anybody who reads what it says.
+    pub(super) adopted: bool,
+    /// Where it waits for the client after this answer.
+    pub(super) parking: Option<Ticket>,
+}
+
+pub(super) enum State {
+    /// On its way to the server.
+    Beginning(Pin<Box<dyn Future<Output = Result<Open, Fault>> + Send>>),
+    /// At the server.
+    Open(Open),
+    /// The server has answered that it needs more; the client is asked.
+    Asking,
+    Over,
+}
+
+pub(super) struct Open {
+    pub(super) lease: Lease,
+    pub(super) exchange: Exchange,
+    pub(super) id: u64,
+}
+
+impl Course {
+    pub(super) fn new(call: Call, cancel: Arc<Cancel>) -> Self {
+        let call = Arc::new(call);
+        let (limit, silence) = call.limits();
+        Self {
+            deadline: limit.map(|limit| call.began + limit),
+            silence,
+            heard_at: call.began,
+            progress: Progress::new(call.progress.clone(), call.began),
+            state: State::Beginning(Box::pin(begin(call.clone()))),
+            call,
+            cancel,
+            alarm: None,
+            slow_told: false,
+            asking: Asking::default(),
+            outbox: VecDeque::new(),
+            last: None,
+            renewals: 0,
+            came_back: false,
+            adopted: false,
+            parking: None,
+        }
+    }
+
+    /// Goes on under the request that brought what the server asked for.
+    pub(super) fn resume(&mut self, call: Call, cancel: Arc<Cancel>, answers: Vec<Answer>) {
+        let (limit, _) = call.limits();
+        self.deadline = limit.map(|limit| call.began + limit);
+        self.heard_at = call.began;
+        self.slow_told = false;
+        self.progress = Progress::new(call.progress.clone(), call.began);
+        self.call = Arc::new(call);
+        self.cancel = cancel;
+        if let State::Open(open) = &self.state {
+            self.asking
+                .answer_gathered(&self.call.gateway, &open.lease, answers);
+        }
+    }
+
+    /// The revision of the server that it is at.
+    pub(super) fn server_version(&self) -> Option<Version> {
+        match &self.state {
+            State::Open(open) => Some(open.lease.replica.version),
+            _ => None,
+        }
+    }
+
+    pub(super) fn poll(&mut self, cx: &mut Task<'_>) -> Poll<Step> {
+        loop {
+            if let Some(note) = self.outbox.pop_front() {
+                return Poll::Ready(Step::Note(note));
+            }
+            if let Some(last) = self.last.take() {
+                return Poll::Ready(last);
+            }
+            if let Poll::Ready(step) = self.poll_server(cx) {
+                match step {
+                    Some(step) => return Poll::Ready(step),
+                    None => continue,
+                }
+            }
+            if let Poll::Ready(step) = self.poll_client(cx) {
+                match step {
+                    Some(step) => return Poll::Ready(step),
+                    None => continue,
+                }
+            }
+            if self.cancel.is_wished(cx) {
+                return Poll::Ready(self.cancelled());
+            }
+            if let Some(step) = ready!(self.poll_alarm(cx)) {
+                return Poll::Ready(step);
+            }
+        }
+    }
+
+    /// Advances what is under way; `Ready(None)` is progress without anything to say.
+    fn poll_server(&mut self, cx: &mut Task<'_>) -> Poll<Option<Step>> {
+        match &mut self.state {
+            State::Beginning(begin) => {
+                match ready!(begin.as_mut().poll(cx)) {
+                    Ok(open) => self.state = State::Open(open),
+                    Err(fault) => return Poll::Ready(Some(self.fail(&fault))),
+                }
+                Poll::Ready(None)
+            }
+            State::Open(open) => {
+                let message = ready!(open.exchange.poll_next(cx));
+                self.heard_at = Instant::now();
+                Poll::Ready(match message {
+                    Ok(message) => self.take(message),
+                    Err(failed) => self.recover(&failed),
+                })
+            }
+            State::Asking => Poll::Pending,
+            State::Over => Poll::Ready(Some(Step::Cancelled)),
+        }
+    }
+
+    fn take(&mut self, message: Message) -> Option<Step> {
+        match message {
+            Message::Response(response) => self.answer(response),
+            Message::Notification(note) => self.note(&note).map(Step::Note),
+            Message::Request(request) => self.question(request),
+        }
+    }
+
+    fn note(&mut self, note: &Notification) -> Option<Rope> {
+        let State::Open(open) = &self.state else {
+            return None;
+        };
+        if &*note.method == notification::CANCELLED {
+            return self.asking.withdrawn(note);
+        }
+        let told = self.progress.relay(note, open.id);
+        told.or_else(|| self.call.gateway.relay_note(&self.call, note))
+    }
+
+    fn answer(&mut self, response: Response) -> Option<Step> {
+        let State::Open(open) = std::mem::replace(&mut self.state, State::Over) else {
+            return None;
+        };
+        let response = match self.needs_more(&open, response) {
+            Ok(step) => return step,
+            Err(response) => response,
+        };
+        let status = status_of(&response);
+        let outcome = self.call.incoming(&open.lease, response.outcome);
+        // The status that the stateless era has for a server's error, where the client is of it too.
+        let http = match status {
+            Status::Error(code) => self.call.gateway.status_for(&self.call.context, code),
+            _ => StatusCode::OK,
+        };
+        let text = Response::text(Some(&self.call.id), outcome);
+        self.end(Ending {
+            status,
+            http,
+            error: None,
+        });
+        Some(self.finish(Step::Done(Done { text, status: http })))
+    }
+
+    /// A failure of the way to the server: tried again where that is proven harmless (LB-03).
+    fn recover(&mut self, failed: &Failed) -> Option<Step> {
+        let State::Open(open) = std::mem::replace(&mut self.state, State::Over) else {
+            return None;
+        };
+        let server = self.call.target.server.clone();
+        if failed.kind == FailedKind::SessionExpired && self.renewals < RENEWALS {
+            self.renewals += 1;
+            self.state = State::Beginning(Box::pin(begin_renewed(self.call.clone(), open.lease)));
+            return None;
+        }
+        if matches!(failed.kind, FailedKind::Unauthorized(401)) {
+            open.lease.upstream.suspect();
+        }
+        if matches!(failed.kind, FailedKind::Closed | FailedKind::Unreachable) {
+            open.lease.upstream.suspect();
+            if failed.sent == Sent::No && !self.came_back {
+                self.came_back = true;
+                self.state = State::Beginning(Box::pin(begin_again(
+                    self.call.clone(),
+                    open.lease,
+                    failed.clone(),
+                )));
+                return None;
+            }
+        }
+        Some(self.fail(&RouteError::of(server, failed).into()))
+    }
+
+    pub(super) fn fail(&mut self, fault: &Fault) -> Step {
+        self.state = State::Over;
+        let era = self.call.context.era();
+        let fault = fault.scrubbed(&self.call.gateway.secrets);
+        let error = fault.error(era, self.call.number);
+        let status = fault.status(era);
+        self.end(Ending {
+            status: Status::Error(error.code),
+            http: status,
+            error: Some(error.message.clone()),
+        });
+        self.finish(Step::Done(Done {
+            text: Response::text(Some(&self.call.id), Err(error.render().into())),
+            status,
+        }))
+    }
+
+    /// An answer that mcpr gives in the name of the server.
+    pub(super) fn conclude(&mut self, result: Rope, status: Status) -> Step {
+        self.state = State::Over;
+        self.end(Ending {
+            status,
+            http: StatusCode::OK,
+            error: None,
+        });
+        self.finish(Step::Done(Done {
+            text: Response::text(Some(&self.call.id), Ok(result)),
+            status: StatusCode::OK,
+        }))
+    }
+
+    /// A mistake of the gateway ends this request and no other (HTTP-04).
+    pub(super) fn broke(&mut self, panic: &(dyn Any + Send)) -> Step {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let reason = text
+            .or(panic.downcast_ref::<&str>().copied())
+            .unwrap_or("unknown");
+        tracing::error!(
+            request_id = self.call.number,
+            reason,
+            "a request failed inside the gateway"
+        );
+        self.fail(&Fault::Internal)
+    }
+
+    fn cancelled(&mut self) -> Step {
+        self.give_up(Reason::Client);
+        self.end(Ending {
+            status: Status::Cancelled,
+            http: StatusCode::OK,
+            error: None,
+        });
+        self.finish(Step::Cancelled)
+    }
+
+    /// Nobody wants it any more.
+    pub(super) fn abandon(mut self: Box<Self>) {
+        let why = if self.call.gateway.is_stopping() {
+            Reason::Shutdown
+        } else {
+            Reason::Client
+        };
+        self.give_up(why);
+        self.end(Ending {
+            status: Status::Cancelled,
+            http: StatusCode::OK,
+            error: None,
+        });
+    }
+
+    pub(super) fn give_up(&mut self, why: Reason) {
+        if let State::Open(open) = std::mem::replace(&mut self.state, State::Over) {
+            self.asking.decline_all(&self.call.gateway, &open.lease);
+            open.exchange.cancel(why);
+        }
+    }
+
+    /// The last step, after the client was told which questions need no answer any more.
+    fn finish(&mut self, last: Step) -> Step {
+        self.outbox.extend(self.asking.withdraw_all());
+        match self.outbox.pop_front() {
+            Some(note) => {
+                self.last = Some(last);
+                Step::Note(note)
+            }
+            None => last,
+        }
+    }
+
+    pub(super) fn end(&mut self, ending: Ending) {
+        if let Some(flights) = &self.call.context.flights {
+            flights.leave(&self.call.id);
+        }
+        if let Some(session) = &self.call.context.session {
+            session.touch();
+        }
+        record(&self.call, ending);
+    }
+}

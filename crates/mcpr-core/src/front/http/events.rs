@@ -1,0 +1,109 @@
+//! Answers as JSON or as events.
+
+use std::time::Duration;
+
+use ::http::StatusCode;
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, stream};
+use mcpr_protocol::{Rope, Version};
+use mcpr_transport::http::server::{Call, Reply};
+use mcpr_transport::sse;
+
+use super::HttpFront;
+use crate::flight::{Done, Flight, Step};
+use crate::front::batch::Answers;
+use crate::notices::Listen;
+use crate::session::Session;
+use crate::streams::{Reader, Writer};
+
+/// When clients are to come back whose stream was closed: what the SDKs wait by themselves.
+const COME_BACK: Duration = Duration::from_secs(1);
+
+impl HttpFront {
+    /// Waits for the first thing a flight says, at most the two seconds after which it says that it
+    /// is slow: a plain answer is sent as JSON, anything else begins a stream (HTTP-06).
+    pub(super) async fn fly(&self, mut flight: Flight, call: &Call, session: Option<&Session>) -> Reply {
+        loop {
+            let first = match flight.next().await {
+                Step::Done(done) => return self.reply(done, call, session),
+                Step::Cancelled => return cancelled(call),
+                Step::Slow => None,
+                Step::Note(note) => Some(note),
+            };
+            if call.accepts.events {
+                return self.stream(session, Vec::from_iter(first), Answers::of(flight));
+            }
+            // This client takes nothing but the answer.
+        }
+    }
+
+    /// A stream has no status of its own, so what needs one is JSON even for a client that takes
+    /// streams alone.
+    pub(super) fn reply(&self, done: Done, call: &Call, session: Option<&Session>) -> Reply {
+        if call.accepts.json || !call.accepts.events || done.status != StatusCode::OK {
+            return Reply::json(done.status, done.text);
+        }
+        self.stream(session, vec![done.text], Answers::default())
+    }
+
+    /// A stream of what is to be said at once and of what is to come. In a session it goes on when
+    /// its connection is lost, and can be resumed; without one it ends with its connection.
+    pub(super) fn stream(&self, session: Option<&Session>, said: Vec<Rope>, answers: Answers) -> Reply {
+        let opened = session.and_then(|session| Some((session, session.streams.open(&self.gateway.sessions.replay)?)));
+        let Some((session, (writer, reader))) = opened else {
+            return Reply::events(lost_with_its_connection(said, answers));
+        };
+        let priming = priming(session, &reader);
+        self.gateway.tasks.spawn(say_all(writer, said, answers));
+        Reply::events(stream::iter(priming).chain(read(reader)))
+    }
+}
+
+/// A request that its client gave up has no answer.
+pub(super) fn cancelled(call: &Call) -> Reply {
+    if call.accepts.events {
+        Reply::events(stream::empty())
+    } else {
+        Reply::empty(StatusCode::ACCEPTED)
+    }
+}
+
+/// The event by whose id a client can resume a stream before anything was said on it. Clients of
+/// older revisions may take its empty data for a broken message.
+pub(super) fn priming(session: &Session, reader: &Reader) -> Option<Rope> {
+    let knows = session.client.version >= Version::V2025_11_25;
+    knows.then(|| sse::priming(&reader.before(), Some(COME_BACK)))
+}
+
+/// The events of a stream for as long as this is its newest reader.
+pub(super) fn read(reader: Reader) -> impl Stream<Item = Rope> + Send {
+    stream::unfold(reader, |mut reader| async move {
+        let event: Bytes = reader.next().await?;
+        Some((event.into(), reader))
+    })
+}
+
+pub(super) fn listen_events(listen: Listen) -> impl Stream<Item = Rope> + Send {
+    stream::unfold(listen, |mut listen| async move {
+        let message = listen.next().await?;
+        Some((sse::message(None, message), listen))
+    })
+}
+
+/// Says everything on a stream, whoever reads it.
+async fn say_all(writer: Writer, said: Vec<Rope>, mut answers: Answers) {
+    for message in said {
+        writer.say(message).await;
+    }
+    while let Some(message) = answers.next_message().await {
+        writer.say(message).await;
+    }
+}
+
+fn lost_with_its_connection(said: Vec<Rope>, answers: Answers) -> impl Stream<Item = Rope> + Send {
+    let rest = stream::unfold(answers, |mut answers| async move {
+        let message = answers.next_message().await?;
+        Some((message, answers))
+    });
+    stream::iter(said).chain(rest).map(|message| sse::message(None, message))
+}

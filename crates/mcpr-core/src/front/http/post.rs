@@ -1,0 +1,108 @@
+//! What clients send: requests, notifications and answers.
+
+use ::http::{HeaderMap, HeaderValue, StatusCode};
+use mcpr_auth::Principal;
+use mcpr_protocol::{
+    Broken, Era, Fault as MessageFault, Id, Message, Notification, Object, Request, Response,
+    notification,
+};
+use mcpr_transport::http::server::{Call, Reply};
+
+use super::HttpFront;
+use super::context::{PATH, SESSION, names_stateless_version};
+use super::events::listen_events;
+use super::refusal::refuse;
+use crate::dispatch::Handled;
+use crate::fault::Fault;
+use crate::session::Session;
+
+impl HttpFront {
+    pub(super) async fn post(&self, caller: Principal, call: Call) -> Reply {
+        match Message::parse(&call.body) {
+            Ok(Message::Request(request)) => self.request(caller, call, request).await,
+            Ok(Message::Notification(note)) => self.notification(&caller, &call.head.headers, &note),
+            Ok(Message::Response(response)) => self.response(&caller, &call.head.headers, response),
+            Err(Broken {
+                fault: MessageFault::Batch,
+                ..
+            }) => self.batch(&caller, call).await,
+            Err(Broken { fault, id }) => refuse(id.as_ref(), &Fault::Message(fault), Era::Session),
+        }
+    }
+
+    async fn request(&self, caller: Principal, call: Call, request: Request) -> Reply {
+        let id = request.id.clone();
+        let context = match self.context(&caller, &call.head.headers, &request) {
+            Ok(Some(context)) => context,
+            Ok(None) => return self.initialize(caller, request),
+            Err((fault, era)) => return refuse(Some(&id), &fault, era),
+        };
+        let context = if call.accepts.events {
+            context
+        } else {
+            context.without_stream()
+        };
+        let session = context.session.clone();
+        match self.gateway.dispatch(context, request).await {
+            Handled::Done(done) => self.reply(done, &call, session.as_deref()),
+            Handled::Flight(flight) => self.fly(flight, &call, session.as_deref()).await,
+            Handled::Listen(listen) if call.accepts.events => Reply::events(listen_events(listen)),
+            Handled::Listen(_) => refuse(Some(&id), &Fault::NeedsStream, Era::Stateless),
+        }
+    }
+
+    fn initialize(&self, caller: Principal, request: Request) -> Reply {
+        match self.gateway.open_session(caller, Some(PATH), request) {
+            Ok((session, done)) => {
+                let id =
+                    HeaderValue::try_from(&*session.id).expect("hexadecimal digits can stand in a header");
+                self.gateway.sessions.add(session);
+                Reply::json(done.status, done.text).with(SESSION, id)
+            }
+            Err((id, fault)) => refuse(Some(&id), &fault, Era::Session),
+        }
+    }
+
+    fn notification(&self, caller: &Principal, headers: &HeaderMap, note: &Notification) -> Reply {
+        if names_stateless_version(headers) {
+            return Reply::empty(StatusCode::ACCEPTED); // None is defined over HTTP; a stream is cancelled by closing it.
+        }
+        match self.session(caller, headers, None) {
+            Ok(session) => {
+                hear(&session, note);
+                Reply::empty(StatusCode::ACCEPTED)
+            }
+            Err(fault) => refuse(None, &fault, Era::Session),
+        }
+    }
+
+    /// An answer to what a server asked.
+    fn response(&self, caller: &Principal, headers: &HeaderMap, response: Response) -> Reply {
+        if names_stateless_version(headers) {
+            let fault = Fault::InvalidRequest("a stateless client sends no responses".into());
+            return refuse(None, &fault, Era::Stateless);
+        }
+        match self.session(caller, headers, None) {
+            Ok(session) => {
+                session.answered(response);
+                Reply::empty(StatusCode::ACCEPTED)
+            }
+            Err(fault) => refuse(None, &fault, Era::Session),
+        }
+    }
+}
+
+/// Takes a notification of a client.
+pub(super) fn hear(session: &Session, note: &Notification) {
+    if let Some(id) = cancelled(note) {
+        session.flights.cancel(&id);
+    }
+}
+
+/// The request that a `notifications/cancelled` is about.
+pub(crate) fn cancelled(note: &Notification) -> Option<Id> {
+    if &*note.method != notification::CANCELLED {
+        return None;
+    }
+    Id::new(Object::read(note.params.as_ref()?).ok()?.get("requestId")?)
+}

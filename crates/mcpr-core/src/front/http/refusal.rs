@@ -1,0 +1,64 @@
+//! How requests are turned away.
+
+use ::http::header::{ALLOW, WWW_AUTHENTICATE};
+use ::http::{HeaderValue, StatusCode};
+use mcpr_auth::Denied;
+use mcpr_protocol::{Era, Id, RawJson, Response};
+use mcpr_transport::http::server::Reply;
+use serde_json::json;
+
+use crate::fault::Fault;
+
+/// An answer that says what is wrong with a message.
+pub(super) fn refuse(id: Option<&Id>, fault: &Fault, era: Era) -> Reply {
+    let error = fault.error(era, 0).render();
+    let status = match (fault, era) {
+        (Fault::MethodNotFound(_), Era::Session) | (Fault::InvalidParams(_), Era::Stateless) => {
+            StatusCode::BAD_REQUEST
+        }
+        _ => fault.status(era),
+    };
+    Reply::json(status, Response::text(id, Err(error.into())))
+}
+
+/// There is no stream without a session: 405 tells clients to go on without one.
+pub(super) fn no_stream() -> Reply {
+    let fault = Fault::InvalidRequest("only POST without a session of the session era".into());
+    not_allowed(refuse(None, &fault, Era::Session))
+}
+
+fn not_allowed(reply: Reply) -> Reply {
+    Reply {
+        status: StatusCode::METHOD_NOT_ALLOWED,
+        ..reply
+    }
+    .with(ALLOW, HeaderValue::from_static("POST"))
+}
+
+/// The stream of the event that a client saw last says no more, or never was of its session. 405 is
+/// how an endpoint says that it has no stream (2025-11-25, transports); clients do not ask again then.
+pub(super) fn nothing_follows() -> Reply {
+    let text = "nothing follows the event of `Last-Event-ID`: its stream has ended and was read, is not kept \
+                any more, or is not of this session; send the request again if it has no answer yet";
+    not_allowed(refuse(None, &Fault::InvalidRequest(text.into()), Era::Session))
+}
+
+/// The body is what Claude Code shows its user, so it says what to do.
+pub(super) fn unauthorized(denied: &Denied) -> Reply {
+    let error = if *denied == Denied::Missing {
+        "missing_token"
+    } else {
+        "invalid_token"
+    };
+    let body = json!({
+        "error": error,
+        "reason": denied.reason(),
+        "message": format!("{denied}. {}", denied.next_step()),
+    });
+    let challenge = match *denied {
+        Denied::Missing => "Bearer realm=\"mcpr\"",
+        _ => "Bearer realm=\"mcpr\", error=\"invalid_token\"",
+    };
+    Reply::json(StatusCode::UNAUTHORIZED, RawJson::render(&body))
+        .with(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
+}

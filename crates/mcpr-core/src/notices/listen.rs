@@ -1,0 +1,147 @@
+//! A `subscriptions/listen` of a stateless client.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use mcpr_auth::Principal;
+use mcpr_protocol::{Edit, Id, Notification, Object, RawJson, Response, Rope, key, notification};
+use serde_json::json;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::Filter;
+use crate::doorkeeper::Doorkeeper;
+use crate::gateway::Gateway;
+use crate::snapshot::{Snapshot, Stamps};
+use crate::subscriptions::Subscriber;
+
+/// A stream of what a stateless client asked to hear of.
+pub(crate) struct Listen {
+    id: Id,
+    filter: Filter,
+    told: Stamps,
+    snapshots: watch::Receiver<Arc<Snapshot>>,
+    subscriber: Arc<Subscriber>,
+    /// Until it is known which resources are heard of.
+    standing: Option<Standing>,
+    cancel: CancellationToken,
+    stop: CancellationToken,
+    principal: Principal,
+    doorkeeper: Arc<Doorkeeper>,
+    ready: Vec<Rope>,
+    over: bool,
+}
+
+type Standing = Pin<Box<dyn Future<Output = Vec<Arc<str>>> + Send>>;
+
+impl Listen {
+    /// Takes a listen request: its first message is the acknowledgement of what is heard.
+    pub(crate) fn new(gateway: &Arc<Gateway>, principal: Principal, id: Id, filter: Filter) -> Self {
+        let mut snapshots = gateway.snapshot.clone();
+        let told = snapshots.borrow_and_update().stamps;
+        let subscriber = Arc::<Subscriber>::default();
+        let standing = gateway.clone().stand(subscriber.clone(), filter.uris.clone());
+        Self {
+            id,
+            filter,
+            told,
+            snapshots,
+            subscriber,
+            standing: Some(Box::pin(standing)),
+            cancel: CancellationToken::new(),
+            stop: gateway.stop.clone(),
+            principal,
+            doorkeeper: gateway.doorkeeper.clone(),
+            ready: Vec::new(),
+            over: false,
+        }
+    }
+
+    /// Ends it when the client says so on a pipe; over HTTP the client closes the stream.
+    pub(crate) fn cancel_token(&self) -> CancellationToken {
+        self.cancel.clone()
+    }
+
+    /// The next message; `None` after the last.
+    pub(crate) async fn next(&mut self) -> Option<Rope> {
+        loop {
+            if let Some(message) = self.ready.pop() {
+                return Some(message);
+            }
+            if self.over {
+                return None;
+            }
+            tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => self.over = true,
+                () = self.stop.cancelled() => self.conclude(),
+                () = self.doorkeeper.banished(&self.principal) => self.over = true,
+                heard = stands(&mut self.standing) => self.acknowledge(heard),
+                changed = self.snapshots.changed(), if self.standing.is_none() => match changed {
+                    Ok(()) => self.gather(),
+                    Err(_) => self.conclude(),
+                },
+                params = self.subscriber.inbox.next(), if self.standing.is_none() => {
+                    return Some(self.tagged(notification::RESOURCE_UPDATED, &params));
+                }
+            }
+        }
+    }
+
+    /// Says first what is heard of; nothing can have been told before.
+    fn acknowledge(&mut self, heard: Vec<Arc<str>>) {
+        self.standing = None;
+        self.filter.uris = heard;
+        let params = RawJson::render(&json!({ "notifications": self.filter.accepted() }));
+        self.ready = vec![self.tagged(notification::ACKNOWLEDGED, &params)];
+    }
+
+    fn gather(&mut self) {
+        let now = self.snapshots.borrow_and_update().stamps;
+        let before = std::mem::replace(&mut self.told, now);
+        let heard = now.changed_since(&before).filter(|kind| self.filter.has(*kind));
+        self.ready = heard
+            .map(|kind| self.tagged(kind.changed(), &RawJson::from_static("{}")))
+            .collect();
+    }
+
+    /// The graceful end: what waits is told, and the request is answered (2026-07-28, subscriptions).
+    fn conclude(&mut self) {
+        let result = with_tag(&RawJson::from_static("{\"resultType\":\"complete\"}"), &self.id);
+        self.ready = vec![Response::text(Some(&self.id), Ok(result))];
+        if self.standing.is_none() {
+            while let Some(params) = self.subscriber.inbox.take() {
+                self.ready.insert(1, self.tagged(notification::RESOURCE_UPDATED, &params));
+            }
+        }
+        self.over = true;
+    }
+
+    /// A notification that says to which listen it belongs.
+    fn tagged(&self, method: &str, params: &RawJson) -> Rope {
+        Notification::text(method, with_tag(params, &self.id))
+    }
+}
+
+impl Drop for Listen {
+    fn drop(&mut self) {
+        self.subscriber.close();
+    }
+}
+
+async fn stands(standing: &mut Option<Standing>) -> Vec<Arc<str>> {
+    match standing {
+        Some(standing) => standing.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The object with the listen it belongs to in its `_meta`; the id as the client wrote it.
+fn with_tag(object: &RawJson, id: &Id) -> Rope {
+    let object = Object::read(object).expect("our own objects are some");
+    let empty = RawJson::from_static("{}");
+    let none = || Object::read(&empty).expect("an empty object is one");
+    let meta = object.object("_meta").unwrap_or_else(none);
+    let meta = Edit::new(&meta).set(key::SUBSCRIPTION_ID, id.raw().clone()).finish();
+    Edit::new(&object).set("_meta", meta).finish()
+}

@@ -1,0 +1,65 @@
+//! The stream for what belongs to no request of a session.
+
+use std::sync::Arc;
+
+use mcpr_protocol::{Notification, Rope, notification};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::gateway::Gateway;
+use crate::session::Session;
+use crate::snapshot::Snapshot;
+
+/// The stream for what belongs to no request of a session.
+pub(crate) struct SessionNotices {
+    session: Arc<Session>,
+    snapshots: watch::Receiver<Arc<Snapshot>>,
+    open: CancellationToken,
+    ready: Vec<Rope>,
+}
+
+impl SessionNotices {
+    /// Opens the stream of a session; one that was open before ends.
+    pub(crate) fn open(gateway: &Gateway, session: Arc<Session>) -> Self {
+        let mut snapshots = gateway.snapshot.clone();
+        // What changed while no stream was open is told first.
+        snapshots.mark_changed();
+        let open = session.open_stream();
+        Self {
+            session,
+            snapshots,
+            open,
+            ready: Vec::new(),
+        }
+    }
+
+    /// The next notification; `None` at the end of the stream.
+    pub(crate) async fn next(&mut self) -> Option<Rope> {
+        loop {
+            if let Some(notice) = self.ready.pop() {
+                return Some(notice);
+            }
+            tokio::select! {
+                biased;
+                () = self.open.cancelled() => return None,
+                changed = self.snapshots.changed() => changed.ok()?,
+                params = self.session.subscriber.inbox.next() => {
+                    return Some(Notification::text(notification::RESOURCE_UPDATED, params.into()));
+                }
+            }
+            let now = self.snapshots.borrow_and_update().stamps;
+            let before = self.session.tell(now);
+            self.ready = now
+                .changed_since(&before)
+                .map(|kind| Notification::text(kind.changed(), Rope::new()))
+                .collect();
+        }
+    }
+}
+
+impl Drop for SessionNotices {
+    fn drop(&mut self) {
+        self.open.cancel();
+        self.session.touch();
+    }
+}

@@ -1,0 +1,129 @@
+//! Who hears of which resources (AGG-11).
+//!
+//! Each client has a [`Subscriber`] with what it holds. All that is held is entered in one table,
+//! which knows for each server what is wanted of it: a resource is a wish of the gateway from its
+//! first subscription to the end of its last.
+
+mod inbox;
+mod requests;
+mod subscriber;
+mod topic;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mcpr_protocol::{Notification, Object};
+use mcpr_registry::ServerName;
+use mcpr_upstream::{Audience, Wishes};
+use parking_lot::Mutex;
+
+use self::inbox::{Inbox, Update};
+use self::topic::wholes;
+
+pub(crate) use self::subscriber::Subscriber;
+pub(crate) use self::topic::Topic;
+
+/// The longest URI that can be subscribed to (SEC-05).
+const LONGEST: usize = 8 * 1024;
+
+/// All subscriptions of all clients.
+#[derive(Default)]
+pub(crate) struct Subscriptions(Mutex<Table>);
+
+#[derive(Default)]
+struct Table {
+    last_id: u64,
+    servers: HashMap<ServerName, HashMap<Arc<str>, Entry>>,
+}
+
+/// A resource that somebody has subscribed to.
+struct Entry {
+    wishes: Arc<Wishes>,
+    ears: Vec<Ear>,
+}
+
+/// Who hears of it, and under which name.
+struct Ear {
+    id: u64,
+    spelled: Arc<str>,
+    inbox: Arc<Inbox>,
+}
+
+/// One subscription. It ends when it is dropped.
+struct Subscription {
+    all: Arc<Subscriptions>,
+    server: ServerName,
+    origin: Arc<str>,
+    id: u64,
+}
+
+impl Subscriptions {
+    /// Takes a notification that came in a request of a client.
+    pub(crate) fn note(&self, server: &ServerName, note: &Notification) {
+        let params = note.params.as_ref().and_then(|params| Object::read(params).ok());
+        if let Some(params) = params
+            && let Some(uri) = params.text("uri")
+        {
+            self.updated(server, &uri, &params);
+        }
+    }
+
+    /// Enters a subscription under the name that the client uses for the resource.
+    fn enter(self: &Arc<Self>, topic: &Topic, spelled: Arc<str>, inbox: Arc<Inbox>) -> Subscription {
+        let mut table = self.0.lock();
+        table.last_id += 1;
+        let id = table.last_id;
+        let server = table.servers.entry(topic.server().clone()).or_default();
+        let entry = server.entry(topic.origin.clone()).or_insert_with(|| Entry {
+            wishes: topic.upstream.wishes.clone(),
+            ears: Vec::new(),
+        });
+        entry.ears.push(Ear { id, spelled, inbox });
+        entry.wishes.add(&topic.origin);
+        Subscription {
+            all: self.clone(),
+            server: topic.server().clone(),
+            origin: topic.origin.clone(),
+            id,
+        }
+    }
+
+    fn leave(&self, subscription: &Subscription) {
+        let mut table = self.0.lock();
+        let Some(server) = table.servers.get_mut(&subscription.server) else {
+            return;
+        };
+        let Some(entry) = server.get_mut(&subscription.origin) else {
+            return;
+        };
+        entry.ears.retain(|ear| ear.id != subscription.id);
+        if entry.ears.is_empty() {
+            entry.wishes.remove(&subscription.origin);
+            server.remove(&subscription.origin);
+        }
+        if server.is_empty() {
+            table.servers.remove(&subscription.server);
+        }
+    }
+}
+
+impl Audience for Subscriptions {
+    fn updated(&self, server: &ServerName, uri: &str, params: &Object) {
+        let table = self.0.lock();
+        let Some(entries) = table.servers.get(server) else {
+            return;
+        };
+        let update = Update::new(uri, params);
+        for whole in wholes(uri) {
+            for ear in entries.get(whole).into_iter().flat_map(|entry| &entry.ears) {
+                ear.inbox.put(&ear.spelled, &uri[whole.len()..], &update);
+            }
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.all.leave(self);
+    }
+}

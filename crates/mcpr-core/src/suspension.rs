@@ -1,0 +1,281 @@
+//! Calls of stateless clients that wait for an answer of the client, and the sealed state under
+//! which it comes back (2026-07-28, multi round-trip requests).
+//!
+//! What the client holds is opaque to it and good for one thing only: it is bound to the principal,
+//! the method, what is called with which arguments, and a time. A call at a server of the session
+//! era is held here, in the memory of this process, and its state is good once; a stateless server
+//! keeps a state of its own, which is wrapped.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use http::StatusCode;
+use mcpr_bridge::{InputRequired, Purpose, REQUEST_STATE, Retry, digest, input_as_answer, with_text};
+use mcpr_protocol::{Id, Method, Object, RawJson, Response, Rope};
+use mcpr_registry::ServerName;
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use crate::call::{Call, Inputs, Target};
+use crate::client::Context;
+use crate::fault::Fault;
+use crate::flight::{Done, Parked};
+use crate::gateway::Gateway;
+use crate::question::Answer;
+
+/// How often one call may ask its client.
+pub(crate) const ROUNDS: u32 = 16;
+
+/// How long a client may take to come back.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// How long the state of a stateless server is good here; the server has a limit of its own.
+const WRAPPED: Duration = Duration::from_secs(24 * 3600);
+
+/// How many calls of one principal may wait.
+const PER_PRINCIPAL: usize = 32;
+
+/// How many calls may wait in all.
+const IN_ALL: usize = 1000;
+
+/// The calls that wait for their clients.
+#[derive(Clone, Default)]
+pub(crate) struct Suspensions(Arc<Mutex<Table>>);
+
+#[derive(Default)]
+struct Table {
+    last_id: u64,
+    waiting: HashMap<u64, Waiting>,
+}
+
+struct Waiting {
+    principal: Box<str>,
+    expires: Instant,
+    parked: Parked,
+}
+
+/// The place of a call that is about to wait.
+pub(crate) struct Ticket {
+    id: u64,
+    principal: Box<str>,
+    /// What the client gets to hold.
+    pub(crate) state: String,
+}
+
+/// What is in a sealed state.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    /// A call that waits here; each number is given once.
+    Held(u64),
+    /// The state of a stateless server.
+    Wrapped { server: String, state: String },
+}
+
+/// How a call begins.
+pub(crate) enum Entrance {
+    /// From nothing, or with what a stateless server wants to have.
+    Anew(Option<Inputs>),
+    /// Where it was left.
+    Held(Parked, Vec<Answer>),
+    /// Not yet: the client has not answered everything.
+    Asked(Done),
+}
+
+/// To what a state is bound.
+struct Binding {
+    digest: String,
+}
+
+impl Binding {
+    fn of(method: &Method, params: Option<&Object>) -> Self {
+        let digest = digest(method, params);
+        Self {
+            digest: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+        }
+    }
+
+    fn seal(&self, gateway: &Gateway, context: &Context, state: &State, life: Duration) -> String {
+        let payload = serde_json::to_vec(state).expect("a state of ours can be written");
+        let expires = SystemTime::now() + life;
+        gateway
+            .sealer
+            .seal(Purpose::RequestState, &self.parts(context), expires, &payload)
+    }
+
+    fn open(&self, gateway: &Gateway, context: &Context, text: &str) -> Option<State> {
+        let now = SystemTime::now();
+        let opened = gateway
+            .sealer
+            .open(Purpose::RequestState, &self.parts(context), text, now);
+        serde_json::from_slice(&opened.ok()?).ok()
+    }
+
+    fn parts<'a>(&'a self, context: &'a Context) -> [&'a str; 2] {
+        [context.principal.key(), &self.digest]
+    }
+}
+
+impl Suspensions {
+    /// A place for a call; the state for its client is sealed already.
+    pub(crate) fn ticket(&self, call: &Call) -> Result<Ticket, Fault> {
+        let principal: Box<str> = call.context.principal.key().into();
+        let id = {
+            let mut table = self.0.lock();
+            let own = table
+                .waiting
+                .values()
+                .filter(|waiting| waiting.principal == principal)
+                .count();
+            if own >= PER_PRINCIPAL || table.waiting.len() >= IN_ALL {
+                return Err(Fault::TooManySuspended(call.target.server.clone()));
+            }
+            table.last_id += 1;
+            table.last_id
+        };
+        let binding = Binding::of(&call.method, call.params.as_ref());
+        let state = binding.seal(&call.gateway, &call.context, &State::Held(id), PATIENCE);
+        Ok(Ticket {
+            id,
+            principal,
+            state,
+        })
+    }
+
+    /// Has a call wait.
+    pub(crate) fn park(&self, ticket: Ticket, parked: Parked) {
+        let waiting = Waiting {
+            principal: ticket.principal,
+            expires: Instant::now() + PATIENCE,
+            parked,
+        };
+        self.0.lock().waiting.insert(ticket.id, waiting);
+    }
+
+    /// Gives up what has waited too long.
+    pub(crate) fn sweep(&self) {
+        let now = Instant::now();
+        let over: Vec<_> = {
+            let mut table = self.0.lock();
+            table
+                .waiting
+                .extract_if(|_, waiting| waiting.expires <= now)
+                .collect()
+        };
+        if !over.is_empty() {
+            tracing::info!(count = over.len(), "calls were given up: their clients did not come back");
+        }
+    }
+
+    /// Gives up all.
+    pub(crate) fn end_all(&self) {
+        let all = std::mem::take(&mut self.0.lock().waiting);
+        drop(all);
+    }
+
+    fn take(&self, id: u64) -> Option<Waiting> {
+        let waiting = self.0.lock().waiting.remove(&id)?;
+        (waiting.expires > Instant::now()).then_some(waiting)
+    }
+
+    fn put_back(&self, id: u64, waiting: Waiting) {
+        self.0.lock().waiting.insert(id, waiting);
+    }
+}
+
+impl Gateway {
+    /// How a call begins: a stateless client may come back with what it was asked for.
+    pub(crate) fn entrance(
+        &self,
+        context: &Context,
+        (id, method): (&Id, &Method),
+        params: Option<&Object>,
+        target: &Target,
+    ) -> Result<Entrance, Fault> {
+        if context.session.is_some() {
+            return Ok(Entrance::Anew(None));
+        }
+        let read = params.map_or(Ok(None), Retry::read);
+        let Some(retry) = read.map_err(|malformed| Fault::InvalidParams(malformed.to_string()))? else {
+            return Ok(Entrance::Anew(None));
+        };
+        let responses = params.and_then(|params| params.get(mcpr_bridge::INPUT_RESPONSES));
+        let Some(text) = &retry.state else {
+            return Ok(Entrance::Anew(Some(Inputs::passed(responses, None))));
+        };
+        let binding = Binding::of(method, params);
+        match binding.open(self, context, text).ok_or(Fault::InvalidState)? {
+            State::Wrapped { server, state } if server == target.server.as_str() => {
+                let state = Some(RawJson::string(&state));
+                Ok(Entrance::Anew(Some(Inputs::passed(responses, state))))
+            }
+            State::Wrapped { .. } => Err(Fault::InvalidState),
+            State::Held(held) => {
+                let waiting = self.suspensions.take(held).ok_or(Fault::InvalidState)?;
+                self.come_back((context, id), &binding, held, waiting, &retry)
+            }
+        }
+    }
+
+    /// Looks at the answers a client came back with.
+    fn come_back(
+        &self,
+        (context, id): (&Context, &Id),
+        binding: &Binding,
+        held: u64,
+        mut waiting: Waiting,
+        retry: &Retry,
+    ) -> Result<Entrance, Fault> {
+        let server = waiting.parked.server_version();
+        for asked in waiting.parked.questions() {
+            let Some(entry) = retry.response(&asked.key) else {
+                continue;
+            };
+            match input_as_answer(&asked.question.method, entry, server) {
+                Ok(answer) => asked.answer = Some(Ok(RawJson::trusted(answer.into_bytes()))),
+                Err(malformed) => {
+                    let text = format!("`inputResponses.{}` {malformed}", asked.key);
+                    self.suspensions.put_back(held, waiting);
+                    return Err(Fault::InvalidParams(text));
+                }
+            }
+        }
+        let open = waiting.parked.questions().iter();
+        let missing: Vec<(&str, Rope)> = open
+            .filter(|asked| asked.answer.is_none())
+            .map(|asked| (asked.key.as_str(), asked.question.for_input()))
+            .collect();
+        if missing.is_empty() {
+            let answers = waiting.parked.questions().iter_mut();
+            let answers = answers.filter_map(|asked| asked.answer.take()).collect();
+            return Ok(Entrance::Held(waiting.parked, answers));
+        }
+        let next = {
+            let mut table = self.suspensions.0.lock();
+            table.last_id += 1;
+            table.last_id
+        };
+        let state = binding.seal(self, context, &State::Held(next), PATIENCE);
+        let result = InputRequired::render(missing, &state);
+        self.suspensions.put_back(next, waiting);
+        Ok(Entrance::Asked(Done {
+            text: Response::text(Some(id), Ok(result)),
+            status: StatusCode::OK,
+        }))
+    }
+
+    /// The result of a stateless server that needs more, its state wrapped for the client.
+    pub(crate) fn wrap_state(&self, call: &Call, server: &ServerName, result: &RawJson) -> Option<RawJson> {
+        let state = Object::read(result).ok()?.text(REQUEST_STATE)?;
+        let wrapped = State::Wrapped {
+            server: server.as_str().to_owned(),
+            state,
+        };
+        let binding = Binding::of(&call.method, call.params.as_ref());
+        let sealed = binding.seal(self, &call.context, &wrapped, WRAPPED);
+        let text = with_text(result, REQUEST_STATE, &sealed);
+        Some(RawJson::trusted(text.into_bytes()))
+    }
+}

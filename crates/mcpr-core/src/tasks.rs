@@ -1,0 +1,73 @@
+//! Tasks of stateless servers, under ids that only their own caller can use (extension
+//! `io.modelcontextprotocol/tasks` of 2026-07-28; SEC-03).
+//!
+//! A server's task id says nothing of the server and nothing of the caller, so clients get a sealed
+//! one that does. Nothing is kept here: any gateway with the same key can serve it.
+
+use std::time::{Duration, SystemTime};
+
+use mcpr_bridge::{Purpose, with_text};
+use mcpr_protocol::{Object, RawJson};
+use mcpr_registry::ServerName;
+use memchr::memmem;
+use serde::{Deserialize, Serialize};
+
+use crate::client::Context;
+use crate::gateway::Gateway;
+
+/// The member that names a task, in params and in results.
+pub(crate) const TASK_ID: &str = "taskId";
+
+/// How long the id of a task without an end is good.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+/// How long an id is good beyond the time the server keeps the task: it says so better itself.
+const GRACE: Duration = Duration::from_secs(3600);
+
+/// A task, as a sealed id holds it.
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    server: String,
+    task: String,
+}
+
+impl Gateway {
+    /// The server and the server's own id of a task, if the caller may know of it.
+    pub(crate) fn open_task(&self, context: &Context, id: &str) -> Option<(ServerName, String)> {
+        let bound = [context.principal.key()];
+        let opened = self.sealer.open(Purpose::Task, &bound, id, SystemTime::now());
+        let sealed: Sealed = serde_json::from_slice(&opened.ok()?).ok()?;
+        let server = self.order.iter().find(|name| name.as_str() == sealed.server)?;
+        Some((server.clone(), sealed.task))
+    }
+
+    /// A result that is a task, under the id for this caller; `None` if it is none.
+    pub(crate) fn seal_task(
+        &self,
+        context: &Context,
+        server: &ServerName,
+        result: &RawJson,
+    ) -> Option<RawJson> {
+        memmem::find(result.as_bytes(), b"\"taskId\"")?;
+        let object = Object::read(result).ok()?;
+        if object.text("resultType")? != "task" {
+            return None;
+        }
+        let life = object.get("ttlMs").and_then(|ttl| ttl.as_str().parse().ok());
+        let life = life.map_or(FOREVER, |ttl| Duration::from_millis(ttl) + GRACE);
+        let id = self.sealed_task(context, server, object.text(TASK_ID)?, life.min(FOREVER));
+        let text = with_text(result, TASK_ID, &id);
+        Some(RawJson::trusted(text.into_bytes()))
+    }
+
+    fn sealed_task(&self, context: &Context, server: &ServerName, task: String, life: Duration) -> String {
+        let sealed = Sealed {
+            server: server.as_str().to_owned(),
+            task,
+        };
+        let payload = serde_json::to_vec(&sealed).expect("two texts can be written");
+        let bound = [context.principal.key()];
+        self.sealer
+            .seal(Purpose::Task, &bound, SystemTime::now() + life, &payload)
+    }
+}

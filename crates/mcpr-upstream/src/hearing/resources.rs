@@ -1,0 +1,274 @@
+//! The stream on which a stateless server tells of resources: one for all that are wanted.
+//!
+//! What a stream is about cannot be changed, so a change is a new stream. The old one gives way
+//! once the server has taken note of the new one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpr_protocol::{Notification, Object};
+use mcpr_transport::{Failed, FailedKind};
+use serde_json::json;
+use tokio::time::{Instant, sleep_until};
+
+use super::stream::{Said, Stream};
+use super::{Hearer, News, Pauses};
+use crate::wishes::{Book, Life, Refusal};
+
+/// How long the server may take to take note of a stream.
+const ACK: Duration = Duration::from_secs(5);
+
+/// How long the old stream is heard beside the new one: what was said on it before the server took
+/// note of the new one may still be on its way.
+const OVERLAP: Duration = Duration::from_millis(50);
+
+/// How much is kept back while two streams are heard.
+const KEPT: usize = 256;
+
+type Uris = BTreeSet<Arc<str>>;
+
+/// Brings the stream in line with what is wanted, for one connection.
+pub(super) struct Resources {
+    hearer: Hearer,
+    life: Life,
+    now: Option<Open>,
+    next: Option<Open>,
+    overlap: Option<Overlap>,
+    /// What was asked for last, which is not asked for again before this time.
+    tried: (Uris, Instant),
+    pauses: Pauses,
+}
+
+struct Open {
+    stream: Stream,
+    uris: Uris,
+    since: Instant,
+}
+
+/// A stream that gives way. What is heard meanwhile is kept back and told once, because the same
+/// may come on both.
+struct Overlap {
+    old: Open,
+    until: Instant,
+    kept: BTreeMap<String, Notification>,
+}
+
+impl Resources {
+    pub(super) fn new(hearer: Hearer, life: Life) -> Self {
+        Self {
+            hearer,
+            life,
+            now: None,
+            next: None,
+            overlap: None,
+            tried: (Uris::new(), Instant::now()),
+            pauses: Pauses::new(),
+        }
+    }
+
+    /// Ends with the connection.
+    pub(super) async fn run(mut self) {
+        let mut book = self.hearer.wishes.watch();
+        while !self.hearer.replica.is_gone() {
+            self.confirm(&asked(&book.borrow_and_update()));
+            let wanted = book.borrow().heard();
+            self.adjust(wanted);
+            let due = self.due();
+            let old = self.overlap.as_mut().map(|overlap| &mut overlap.old);
+            tokio::select! {
+                said = next(old) => self.take_from_old(said),
+                said = next(self.now.as_mut()) => self.take_from_now(said).await,
+                said = next(self.next.as_mut()) => self.take_from_next(said).await,
+                changed = book.changed() => if changed.is_err() { return },
+                () = wait_until(due) => self.ring(),
+            }
+        }
+    }
+
+    /// What is wanted again and heard of anyway.
+    fn confirm(&self, asked: &[Arc<str>]) {
+        let Some(now) = &self.now else { return };
+        for uri in asked.iter().filter(|uri| now.uris.contains(*uri)) {
+            self.settle(uri, Ok(()));
+        }
+    }
+
+    /// Opens another stream if this one is about something else than what is wanted.
+    fn adjust(&mut self, wanted: Uris) {
+        let waits = wanted == self.tried.0 && Instant::now() < self.tried.1;
+        if self.next.is_some() || waits {
+            return;
+        }
+        if wanted.is_empty() {
+            self.now = None;
+        } else if self.now.as_ref().is_none_or(|now| now.uris != wanted) {
+            self.tried.0.clone_from(&wanted);
+            self.next = Some(Open::new(&self.hearer, wanted));
+        }
+    }
+
+    fn take_from_old(&mut self, said: Result<Said, Failed>) {
+        match said {
+            Ok(Said::Note(note)) => self.note(note),
+            _ => self.end_overlap(),
+        }
+    }
+
+    async fn take_from_now(&mut self, said: Result<Said, Failed>) {
+        match said {
+            Ok(Said::Note(note)) => self.note(note),
+            Ok(Said::Accepted(_)) => {}
+            Ok(Said::Ended | Said::Refused(_)) => self.lose(),
+            Err(failed) => {
+                tracing::debug!(server = %self.hearer.replica.server, reason = %failed, "the stream of updates broke");
+                self.lose();
+                self.hearer.tell(News::Lost).await;
+            }
+        }
+    }
+
+    async fn take_from_next(&mut self, said: Result<Said, Failed>) {
+        match said {
+            Ok(Said::Note(note)) => self.note(note),
+            Ok(Said::Accepted(uris)) => self.change_over(&uris),
+            Ok(Said::Refused(error)) => self.fail(&Refusal::Error(error)),
+            Ok(Said::Ended) => self.fail(&ended()),
+            Err(failed) => {
+                self.fail(&Refusal::Failed(failed));
+                self.hearer.tell(News::Lost).await;
+            }
+        }
+    }
+
+    /// The server has taken note of the next stream.
+    fn change_over(&mut self, accepted: &BTreeSet<String>) {
+        let Some(mut open) = self.next.take() else { return };
+        for uri in &open.uris {
+            let told = accepted.contains(&**uri);
+            self.settle(uri, told.then_some(()).ok_or(Refusal::NotOffered));
+        }
+        let asked = open.uris.len();
+        open.uris.retain(|uri| accepted.contains(&**uri));
+        if open.uris.len() < asked {
+            self.pause(Duration::ZERO);
+        }
+        self.end_overlap();
+        if let Some(old) = self.now.replace(open) {
+            self.overlap = Some(Overlap::new(old));
+        }
+    }
+
+    /// The stream is lost: what happens from now on goes unheard.
+    fn lose(&mut self) {
+        let lasted = self.now.take().map_or(Duration::ZERO, |open| open.since.elapsed());
+        self.pause(lasted);
+        self.end_overlap();
+        self.life = self.hearer.wishes.interrupt(self.life);
+    }
+
+    /// The next stream did not come about.
+    fn fail(&mut self, why: &Refusal) {
+        let Some(open) = self.next.take() else { return };
+        self.pause(open.since.elapsed());
+        let heard = |uri: &Arc<str>| self.now.as_ref().is_some_and(|now| now.uris.contains(uri));
+        for uri in open.uris.iter().filter(|uri| !heard(uri)) {
+            self.settle(uri, Err(why.clone()));
+        }
+    }
+
+    fn pause(&mut self, lasted: Duration) {
+        self.tried.1 = Instant::now() + self.pauses.after(lasted);
+    }
+
+    fn settle(&self, uri: &str, outcome: Result<(), Refusal>) {
+        self.hearer.settle(self.life, uri, outcome);
+    }
+
+    fn note(&mut self, note: Notification) {
+        let Some(overlap) = &mut self.overlap else {
+            return self.hearer.herald.note(&note);
+        };
+        overlap.keep(note);
+        if overlap.kept.len() >= KEPT {
+            self.end_overlap();
+        }
+    }
+
+    fn end_overlap(&mut self) {
+        if let Some(overlap) = self.overlap.take() {
+            overlap.kept.values().for_each(|note| self.hearer.herald.note(note));
+        }
+    }
+
+    fn due(&self) -> Option<Instant> {
+        let overlap = self.overlap.as_ref().map(|overlap| overlap.until);
+        let acknowledged = self.next.as_ref().map(|next| next.since + ACK);
+        let again = Some(self.tried.1).filter(|again| *again > Instant::now());
+        [overlap, acknowledged, again].into_iter().flatten().min()
+    }
+
+    fn ring(&mut self) {
+        let now = Instant::now();
+        if self.overlap.as_ref().is_some_and(|overlap| now >= overlap.until) {
+            self.end_overlap();
+        }
+        if self.next.as_ref().is_some_and(|next| now >= next.since + ACK) {
+            let detail = format!("`subscriptions/listen` was not acknowledged within {ACK:?}");
+            self.fail(&Refusal::Failed(Failed::maybe_sent(FailedKind::TimedOut, detail)));
+        }
+    }
+}
+
+impl Open {
+    fn new(hearer: &Hearer, uris: Uris) -> Self {
+        let filter = json!({ "resourceSubscriptions": uris.iter().map(|uri| &**uri).collect::<Vec<_>>() });
+        Self {
+            stream: Stream::new(&hearer.replica, filter),
+            uris,
+            since: Instant::now(),
+        }
+    }
+}
+
+impl Overlap {
+    fn new(old: Open) -> Self {
+        Self {
+            old,
+            until: Instant::now() + OVERLAP,
+            kept: BTreeMap::new(),
+        }
+    }
+
+    fn keep(&mut self, note: Notification) {
+        let params = note.params.as_ref().and_then(|params| Object::read(params).ok());
+        if let Some(uri) = params.and_then(|params| params.text("uri")) {
+            self.kept.insert(uri, note);
+        }
+    }
+}
+
+fn asked(book: &Book) -> Vec<Arc<str>> {
+    book.asked().cloned().collect()
+}
+
+fn ended() -> Refusal {
+    Refusal::Failed(Failed::maybe_sent(
+        FailedKind::Malformed,
+        "the server ended `subscriptions/listen` before it acknowledged it",
+    ))
+}
+
+async fn next(open: Option<&mut Open>) -> Result<Said, Failed> {
+    match open {
+        Some(open) => open.stream.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn wait_until(due: Option<Instant>) {
+    match due {
+        Some(due) => sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,283 @@
+//! The resources of a server whose updates somebody wants to hear of.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use mcpr_protocol::RawJson;
+use mcpr_transport::Failed;
+use tokio::sync::watch;
+
+use crate::Status;
+
+/// What is wanted of one server, whatever becomes of the connections to it.
+///
+/// A resource is wanted or it is not: counting those who want it is up to the caller.
+#[derive(Debug, Default)]
+pub struct Wishes(watch::Sender<Book>);
+
+/// Why a server does not tell of a resource.
+#[derive(Clone, Debug)]
+pub enum Refusal {
+    /// It tells of none, or not of this one.
+    NotOffered,
+    /// It says so itself, with this error object.
+    Error(RawJson),
+    /// It could not be asked, and will be asked again.
+    Failed(Failed),
+    /// It is not there.
+    Unavailable(Box<Status>),
+}
+
+/// A connection or a session that is asked to fulfil wishes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Life {
+    connection: u64,
+    /// The sessions and streams of the connection, counted.
+    attempt: u64,
+}
+
+/// All wishes at one moment.
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    /// What is said of an earlier one no longer counts.
+    life: Life,
+    wishes: BTreeMap<Arc<str>, Wish>,
+}
+
+#[derive(Debug)]
+struct Wish {
+    standing: Standing,
+    /// Whether it has ever been fulfilled.
+    was_heard: bool,
+}
+
+#[derive(Debug)]
+enum Standing {
+    /// The server has not said yet whether it tells of it.
+    Asked,
+    /// It does.
+    Stands,
+    /// It does not.
+    Refused(Refusal),
+}
+
+impl Wishes {
+    /// Adds a resource. One that was refused is asked for again.
+    pub fn add(&self, uri: &Arc<str>) {
+        self.0.send_if_modified(|book| match book.wishes.get_mut(uri) {
+            Some(Wish {
+                standing: Standing::Asked | Standing::Stands,
+                ..
+            }) => false,
+            Some(refused) => {
+                refused.standing = Standing::Asked;
+                true
+            }
+            None => book.wishes.insert(uri.clone(), Wish::new()).is_none(),
+        });
+    }
+
+    /// Takes a resource out.
+    pub fn remove(&self, uri: &str) {
+        self.0.send_if_modified(|book| book.wishes.remove(uri).is_some());
+    }
+
+    /// Whether nothing is wanted.
+    pub fn is_empty(&self) -> bool {
+        self.0.borrow().wishes.is_empty()
+    }
+
+    /// Waits until the server has said whether it tells of a resource that is wanted.
+    pub(crate) async fn settled(&self, uri: &str) -> Result<(), Refusal> {
+        let mut book = self.0.subscribe();
+        let decided = |book: &Book| !matches!(book.standing(uri), Some(Standing::Asked));
+        match book.wait_for(decided).await.as_deref().map(|book| book.standing(uri)) {
+            Ok(Some(Standing::Stands)) => Ok(()),
+            Ok(Some(Standing::Refused(refusal))) => Err(refusal.clone()),
+            _ => Err(Refusal::NotOffered), // It was taken back meanwhile.
+        }
+    }
+
+    /// Waits until nothing is wanted; false if that was so from the beginning.
+    pub(crate) async fn none_left(&self) -> bool {
+        let mut book = self.0.subscribe();
+        let waited = !book.borrow_and_update().wishes.is_empty();
+        let _ = book.wait_for(|book| book.wishes.is_empty()).await;
+        waited
+    }
+
+    /// The wishes and all their changes.
+    pub(crate) fn watch(&self) -> watch::Receiver<Book> {
+        self.0.subscribe()
+    }
+
+    /// A new connection is asked for everything from now on.
+    pub(crate) fn begin(&self) -> Life {
+        self.ask_all(|life| Life {
+            connection: life.connection + 1,
+            attempt: 0,
+        })
+    }
+
+    /// Nothing is heard from now on: everything is to be asked for anew. Of no effect where
+    /// another connection has taken over.
+    pub(crate) fn interrupt(&self, life: Life) -> Life {
+        let is_current = self.0.borrow().life.connection == life.connection;
+        if !is_current {
+            return life;
+        }
+        self.ask_all(|life| Life {
+            attempt: life.attempt + 1,
+            ..life
+        })
+    }
+
+    /// Notes what came of asking for a resource. True if it was heard of in an earlier life, so
+    /// that a change may have gone unheard meanwhile.
+    pub(crate) fn settle(&self, life: Life, uri: &str, outcome: Result<(), Refusal>) -> bool {
+        let mut missed = false;
+        self.0.send_if_modified(|book| {
+            let is_current = book.life == life;
+            let Some(wish) = book.wishes.get_mut(uri).filter(|_| is_current) else {
+                return false;
+            };
+            missed = wish.was_heard && !matches!(wish.standing, Standing::Stands);
+            wish.was_heard |= outcome.is_ok();
+            wish.standing = outcome.map_or_else(Standing::Refused, |()| Standing::Stands);
+            true
+        });
+        missed
+    }
+
+    /// What could not be asked for, and what is no longer heard of, is asked for again.
+    pub(crate) fn ask_again(&self) {
+        self.0.send_modify(|book| {
+            let again = book.wishes.values_mut().filter(|wish| !wish.is_given_up());
+            let refused = again.filter(|wish| matches!(wish.standing, Standing::Refused(_)));
+            refused.for_each(|wish| wish.standing = Standing::Asked);
+        });
+    }
+
+    fn ask_all(&self, next: impl FnOnce(Life) -> Life) -> Life {
+        let mut life = Life::default();
+        self.0.send_modify(|book| {
+            book.life = next(book.life);
+            life = book.life;
+            book.wishes
+                .values_mut()
+                .for_each(|wish| wish.standing = Standing::Asked);
+        });
+        life
+    }
+}
+
+impl Book {
+    /// Whether a resource is wanted.
+    pub(crate) fn has(&self, uri: &str) -> bool {
+        self.wishes.contains_key(uri)
+    }
+
+    /// The resources that are to be asked for.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = &Arc<str>> {
+        let asked = |wish: &Wish| matches!(wish.standing, Standing::Asked);
+        self.wishes.iter().filter(move |(_, wish)| asked(wish)).map(|(uri, _)| uri)
+    }
+
+    /// The resources that are heard of, or should be.
+    pub(crate) fn heard(&self) -> BTreeSet<Arc<str>> {
+        let heard = self.wishes.iter().filter(|(_, wish)| !wish.is_given_up());
+        heard.map(|(uri, _)| uri.clone()).collect()
+    }
+
+    fn standing(&self, uri: &str) -> Option<&Standing> {
+        self.wishes.get(uri).map(|wish| &wish.standing)
+    }
+}
+
+impl Wish {
+    fn new() -> Self {
+        Self {
+            standing: Standing::Asked,
+            was_heard: false,
+        }
+    }
+
+    /// Whether it makes no sense to ask for it again: the server refused it from the beginning.
+    fn is_given_up(&self) -> bool {
+        let by_itself = matches!(
+            self.standing,
+            Standing::Refused(Refusal::NotOffered | Refusal::Error(_))
+        );
+        by_itself && !self.was_heard
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wishes(uris: &[&str]) -> Wishes {
+        let wishes = Wishes::default();
+        uris.iter().for_each(|uri| wishes.add(&Arc::from(*uri)));
+        wishes
+    }
+
+    fn asked(wishes: &Wishes) -> Vec<String> {
+        wishes.0.borrow().asked().map(|uri| uri.to_string()).collect()
+    }
+
+    #[tokio::test]
+    async fn what_is_interrupted_is_asked_for_anew_and_counts_as_missed() {
+        let wishes = wishes(&["a", "b"]);
+        let first = wishes.begin();
+        assert!(!wishes.settle(first, "a", Ok(())) && !wishes.settle(first, "b", Err(Refusal::NotOffered)));
+        assert!(wishes.settled("a").await.is_ok() && wishes.settled("b").await.is_err());
+
+        let second = wishes.interrupt(first);
+
+        assert_eq!(asked(&wishes), ["a", "b"]);
+        assert!(!wishes.settle(first, "a", Ok(())), "an earlier life has no say");
+        assert_eq!(asked(&wishes), ["a", "b"]);
+        assert!(wishes.settle(second, "a", Ok(())) && !wishes.settle(second, "b", Ok(())));
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_was_replaced_interrupts_nothing() {
+        let wishes = wishes(&["a"]);
+        let (older, newer) = (wishes.begin(), wishes.begin());
+        wishes.settle(newer, "a", Ok(()));
+
+        wishes.interrupt(older);
+
+        assert!(asked(&wishes).is_empty() && wishes.settled("a").await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn what_was_refused_is_asked_for_again_when_it_is_wanted_again() {
+        let wishes = wishes(&["a"]);
+        let life = wishes.begin();
+        wishes.settle(life, "a", Err(Refusal::NotOffered));
+        wishes.ask_again();
+        assert!(asked(&wishes).is_empty() && wishes.0.borrow().heard().is_empty());
+
+        wishes.add(&Arc::from("a"));
+
+        assert_eq!(asked(&wishes), ["a"]);
+        wishes.remove("a");
+        assert!(wishes.is_empty() && wishes.settled("a").await.is_err());
+    }
+
+    #[test]
+    fn what_was_heard_once_is_not_given_up() {
+        let wishes = wishes(&["a"]);
+        let life = wishes.begin();
+        wishes.settle(life, "a", Ok(()));
+        let life = wishes.interrupt(life);
+
+        wishes.settle(life, "a", Err(Refusal::NotOffered));
+
+        assert_eq!(wishes.0.borrow().heard().len(), 1);
+        wishes.ask_again();
+        assert_eq!(asked(&wishes), ["a"]);
+    }
+}
