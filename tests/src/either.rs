@@ -8,6 +8,13 @@ use crate::Gateway;
 use crate::client::{Session, Stateless};
 use crate::http::Answer;
 
+/// What the gateway says of itself in results of servers that have no word for that.
+const SIGNATURE: &str = concat!(
+    r#""io.modelcontextprotocol/serverInfo":{"name":"mcpr","title":"mcpr gateway","version":""#,
+    env!("CARGO_PKG_VERSION"),
+    r#""}"#
+);
+
 /// A client of either era.
 #[derive(Debug)]
 pub enum Client {
@@ -83,11 +90,22 @@ impl Client {
         self.listed("tools/list", "tools", "name").await
     }
 
-    /// What a result has at its end in this era, when the server said nothing of it.
-    pub fn tail(&self) -> &'static str {
-        match self {
-            Self::Session(_) => "",
-            Self::Stateless(_) => r#","resultType":"complete""#,
+    /// What a result without `_meta` has at its end in this era, when a server of that era said
+    /// nothing of its type.
+    pub fn tail(&self, stateless_server: bool) -> String {
+        match (self, stateless_server) {
+            (Self::Session(_), _) => String::new(),
+            (Self::Stateless(_), true) => r#","resultType":"complete""#.into(),
+            (Self::Stateless(_), false) => format!(r#","resultType":"complete","_meta":{{{SIGNATURE}}}"#),
+        }
+    }
+
+    /// The same for a result with a `_meta`: its members, and what comes at the end of the result.
+    pub fn with_meta(&self, members: &str, stateless_server: bool) -> (String, &'static str) {
+        match (self, stateless_server) {
+            (Self::Session(_), _) => (members.into(), ""),
+            (Self::Stateless(_), true) => (members.into(), r#","resultType":"complete""#),
+            (Self::Stateless(_), false) => (format!("{members},{SIGNATURE}"), r#","resultType":"complete""#),
         }
     }
 }

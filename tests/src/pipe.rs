@@ -126,8 +126,14 @@ impl Pipe {
 
     /// Opens a session, and gives the answer to `initialize`.
     pub async fn initialize(&mut self, version: &str) -> Value {
+        self.initialize_with(version, json!({})).await
+    }
+
+    /// The same for a client that can be asked something.
+    pub async fn initialize_with(&mut self, version: &str, capabilities: Value) -> Value {
         let client = json!({ "name": "pipe", "version": "1" });
-        let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client });
+        let params =
+            json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client });
         let answer = self.request("initialize", params).await;
         self.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
             .await;

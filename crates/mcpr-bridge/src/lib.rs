@@ -44,6 +44,6 @@ pub struct Passage<'a> {
     pub abilities: Abilities,
     /// The URI that the client asked for, in its own words.
     pub asked: Option<&'a str>,
-    /// Who a stateless client is told has answered, where the server does not say so itself.
+    /// Who a stateless client is told has answered, where the server's era has no word for that.
     pub server_info: Option<&'a RawJson>,
 }

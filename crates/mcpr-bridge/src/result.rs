@@ -94,13 +94,13 @@ fn complete(edit: &mut Edit<'_>, object: &Object, passage: &Passage<'_>) {
         default("ttlMs", "0");
         default("cacheScope", "\"private\"");
     }
-    if let Some(info) = passage.server_info {
+    if let Some(info) = passage.server_info.filter(|_| passage.server.era() == Era::Session) {
         introduce(edit, object, info);
     }
 }
 
-/// Results should say who has answered (2026-07-28, basic: `_meta`). A server that does so is not
-/// talked over; one of the session era has no word for it.
+/// Results should say who has answered (2026-07-28, basic: `_meta`). What a stateless server says
+/// or does not say of that is its own affair; one of the session era has no word for it.
 fn introduce(edit: &mut Edit<'_>, object: &Object, info: &RawJson) {
     let empty = RawJson::from_static("{}");
     let meta = object.get("_meta").unwrap_or(empty);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use mcpr_bridge::{Hop, INPUT_RESPONSES, Passage, REQUEST_STATE, with_text};
-use mcpr_protocol::{Edit, Era, Id, LogLevel, Method, Object, RawJson, Rope};
+use mcpr_protocol::{Ability, Edit, Era, Id, LogLevel, Method, Object, RawJson, Rope, Version, key};
 use mcpr_registry::{ParamHeader, Route, ServerName, UriError};
 use mcpr_router::Lease;
 use mcpr_transport::{Outgoing, Party};
@@ -81,6 +81,8 @@ pub(crate) struct Target {
     /// What the client wrote: the URI of a read, the id of a task.
     asked: Option<String>,
     param_headers: Vec<ParamHeader>,
+    /// Whether its server takes the call only as a task of 2025-11-25.
+    task_required: bool,
 }
 
 impl Target {
@@ -120,6 +122,7 @@ impl Target {
         Ok(Self {
             tool: Some(tool.origin.name.as_ref().into()),
             param_headers: tool.param_headers.clone(),
+            task_required: tool.task_required,
             ..Self::named(tool.origin.server.clone(), "name", &tool.origin.name)
         })
     }
@@ -145,6 +148,9 @@ impl Target {
     }
 
     fn task(gateway: &Gateway, context: &Context, id: String) -> Result<Self, Fault> {
+        if !context.abilities.has(Ability::Tasks) {
+            return Err(Fault::MissingCapability(key::TASKS_EXTENSION));
+        }
         let Some((server, task)) = gateway.open_task(context, &id) else {
             return Err(Fault::UnknownTask(id));
         };
@@ -181,6 +187,7 @@ impl Target {
             tool: None,
             asked: None,
             param_headers: Vec::new(),
+            task_required: false,
         }
     }
 
@@ -208,7 +215,10 @@ impl Target {
 
 /// The methods whose server may ask for input first (2026-07-28, multi round-trip requests).
 fn takes_inputs(method: &Method) -> bool {
-    matches!(method, Method::ToolsCall | Method::PromptsGet | Method::ResourcesRead)
+    matches!(
+        method,
+        Method::ToolsCall | Method::PromptsGet | Method::ResourcesRead
+    )
 }
 
 /// The text of a member that names something.
@@ -257,8 +267,16 @@ impl Call {
         let mut changes: Vec<(&'static str, Rope)> = vec![(member, value.into())];
         let arguments = self.params.as_ref().and_then(|params| params.get("arguments"));
         let stateless = version.era() == Era::Stateless;
+        if self.as_task(lease) {
+            changes.push(("task", RawJson::from_static("{}").into()));
+        }
         if takes_inputs(&self.method) {
-            let inputs = self.inputs.lock().clone().filter(|_| stateless).unwrap_or_default();
+            let inputs = self
+                .inputs
+                .lock()
+                .clone()
+                .filter(|_| stateless)
+                .unwrap_or_default();
             changes.push((INPUT_RESPONSES, inputs.responses));
             changes.push((REQUEST_STATE, inputs.state));
         }
@@ -279,6 +297,11 @@ impl Call {
     /// Takes what the server asked for, for the next time the call is sent.
     pub(crate) fn bring(&self, inputs: Inputs) {
         *self.inputs.lock() = Some(inputs);
+    }
+
+    /// Whether the server takes the call only as a task that mcpr waits for.
+    pub(crate) fn as_task(&self, lease: &Lease) -> bool {
+        self.target.task_required && lease.replica.version == Version::V2025_11_25
     }
 
     /// Whether the server has a level of log messages that can be set.
@@ -320,7 +343,9 @@ impl Call {
             Method::TasksGet | Method::TasksUpdate | Method::TasksCancel => self.renamed_task(&result),
             method if takes_inputs(method) => {
                 let needs_more = memmem::find(result.as_bytes(), b"input_required").is_some();
-                let wrapped = needs_more.then(|| self.gateway.wrap_state(self, server, &result)).flatten();
+                let wrapped = needs_more
+                    .then(|| self.gateway.wrap_state(self, server, &result))
+                    .flatten();
                 wrapped.or_else(|| self.gateway.seal_task(&self.context, server, &result))
             }
             _ => None,

@@ -55,8 +55,7 @@ impl Client {
         // A copy: a slice would keep the whole body for as long as the session lives.
         let info = params.get("clientInfo");
         let capabilities = params.get("capabilities");
-        let abilities =
-            capabilities.map_or(Abilities::NONE, |declared| Abilities::read(version, &declared));
+        let abilities = capabilities.map_or(Abilities::NONE, |declared| Abilities::read(version, &declared));
         Self {
             abilities,
             capabilities: abilities.declared(Version::NEWEST_STATELESS),

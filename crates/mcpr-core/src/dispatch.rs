@@ -193,12 +193,7 @@ impl Gateway {
         match filter {
             Ok(filter) => {
                 self.note(context, &incoming, Status::Ok, StatusCode::OK, None);
-                Handled::Listen(Listen::new(
-                    self,
-                    context.principal.clone(),
-                    incoming.id,
-                    filter,
-                ))
+                Handled::Listen(Listen::new(self, context.principal.clone(), incoming.id, filter))
             }
             Err(fault) => Handled::Done(self.refuse(context, &incoming, &fault)),
         }

@@ -113,6 +113,9 @@ pub(crate) enum Fault {
     /// A request that its server does not go on with for lack of an answer.
     #[error("{0}")]
     Unanswered(String),
+    /// The client did not declare what the method needs (2026-07-28, extensions).
+    #[error("this needs the capability `{0}`, which the request does not declare")]
+    MissingCapability(&'static str),
     /// No task of that id, for this caller.
     #[error("Unknown task: {0}")]
     UnknownTask(String),
@@ -180,9 +183,10 @@ impl Fault {
     pub(crate) fn status(&self, era: Era) -> StatusCode {
         match self {
             Self::Message(_) | Self::InvalidRequest(_) | Self::NoSession => StatusCode::BAD_REQUEST,
-            Self::Envelope(_) | Self::HeaderMismatch(_) | Self::UnsupportedVersion(_) => {
-                StatusCode::BAD_REQUEST
-            }
+            Self::Envelope(_)
+            | Self::HeaderMismatch(_)
+            | Self::MissingCapability(_)
+            | Self::UnsupportedVersion(_) => StatusCode::BAD_REQUEST,
             Self::UnknownSession => StatusCode::NOT_FOUND,
             Self::NeedsStream => StatusCode::NOT_ACCEPTABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -211,6 +215,7 @@ impl Fault {
             | Self::InvalidState
             | Self::UnknownTask(_) => code::INVALID_PARAMS,
             Self::HeaderMismatch(_) => code::HEADER_MISMATCH,
+            Self::MissingCapability(_) => code::MISSING_CAPABILITY,
             Self::UnsupportedVersion(_) => code::UNSUPPORTED_VERSION,
             Self::Route(_)
             | Self::Timeout { .. }
@@ -228,6 +233,9 @@ impl Fault {
         match self {
             Self::UnsupportedVersion(asked) => {
                 Some(json!({ "supported": [Version::NEWEST_STATELESS.as_str()], "requested": asked }))
+            }
+            Self::MissingCapability(extension) => {
+                Some(json!({ "requiredCapabilities": { "extensions": { *extension: {} } } }))
             }
             Self::UnknownResource(uri) => Some(json!({ "uri": uri })),
             Self::NoUpdates(server) => Some(json!({ "server": server })),

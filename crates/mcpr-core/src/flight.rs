@@ -10,6 +10,7 @@ mod alarm;
 mod asking;
 mod begin;
 mod course;
+mod task;
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -99,9 +100,7 @@ impl Flight {
 impl Parked {
     /// What it waits for.
     pub(crate) fn questions(&mut self) -> &mut [Gathered] {
-        self.0
-            .as_mut()
-            .map_or(&mut [], |course| course.asking.gathered())
+        self.0.as_mut().map_or(&mut [], |course| course.asking.gathered())
     }
 
     /// The revision its server speaks.

@@ -9,8 +9,8 @@ use mcpr_bridge::Identity;
 use mcpr_config::{ServerEntry, ServerState as Configured};
 use mcpr_protocol::Era;
 use mcpr_registry::{
-    Assignments, Capabilities, Catalog, ItemRef, Kind, Listing, Naming, Offers, ServerName, ServerState, States, View, Warning,
-    instructions,
+    Assignments, Capabilities, Catalog, ItemRef, Kind, Listing, Naming, Offers, ServerName, ServerState,
+    States, View, Warning, instructions,
 };
 use mcpr_telemetry::Secrets;
 use mcpr_upstream::{Freshness, Phase, Pool, Reach, Status};
@@ -230,11 +230,8 @@ fn announced(seen: &[Seen<'_>]) -> [u64; 3] {
 }
 
 fn identity(listings: &[Listing], naming: &Naming, instance: &str) -> Identity {
-    let any = |has: fn(&Capabilities) -> bool| {
-        listings
-            .iter()
-            .any(|listing| has(&listing.offers.capabilities))
-    };
+    let any =
+        |has: fn(&Capabilities) -> bool| listings.iter().any(|listing| has(&listing.offers.capabilities));
     Identity {
         name: "mcpr".into(),
         version: env!("CARGO_PKG_VERSION").into(),

@@ -11,8 +11,7 @@ use http::StatusCode;
 use mcpr_bridge::Sealer;
 use mcpr_config::{GatewayOptions, ServerEntry};
 use mcpr_protocol::{
-    Era, Id, LogLevel, Message, Notification, Object, RawJson, Response, Rope, code,
-    notification,
+    Era, Id, LogLevel, Message, Notification, Object, RawJson, Response, Rope, code, notification,
 };
 use mcpr_registry::{ServerName, ServerState};
 use mcpr_router::{Lease, Router};

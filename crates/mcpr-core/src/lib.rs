@@ -26,10 +26,10 @@ mod session;
 mod snapshot;
 mod start;
 mod stateless;
+mod streams;
 mod subscriptions;
 mod suspension;
 mod tasks;
-mod streams;
 
 pub use gateway::{Facts, Gateway};
 pub use operations::Operator;

@@ -32,13 +32,14 @@ impl Gateway {
             .map(|cursor| self.place(context, kind, &cursor).ok_or_else(wrong))
             .transpose()?;
         let snapshot = self.snapshot();
-        let page = snapshot
-            .page(kind, context.era(), from)
-            .ok_or_else(wrong)?;
+        let page = snapshot.page(kind, context.era(), from).ok_or_else(wrong)?;
         let fresh = snapshot.pages.fresh(kind);
         let mut result = Rope::from(page.head);
         if let Some(next) = page.next {
-            result.push(format!(",\"nextCursor\":\"{}\"", self.cursor(context, kind, next)));
+            result.push(format!(
+                ",\"nextCursor\":\"{}\"",
+                self.cursor(context, kind, next)
+            ));
         }
         if context.era() == Era::Stateless {
             result.push(caching(fresh, &context.principal));

@@ -95,8 +95,11 @@ impl Snapshot {
         let items = self.listed.len(kind);
         let offset = from.map_or(Some(0), |place| self.pages.offset(kind, place, items))?;
         let size = self.pages.size.unwrap_or(usize::MAX);
-        let pages = self.pages.lists[kind as usize][usize::from(era == Era::Stateless)]
-            .get_or_init(|| (0..items.div_ceil(size).max(1)).map(|_| OnceLock::new()).collect());
+        let pages = self.pages.lists[kind as usize][usize::from(era == Era::Stateless)].get_or_init(|| {
+            (0..items.div_ceil(size).max(1))
+                .map(|_| OnceLock::new())
+                .collect()
+        });
         let head = pages[offset / size].get_or_init(|| {
             let array = if items <= size {
                 self.listed.list(kind, era)

@@ -10,7 +10,6 @@ use mcpr_upstream::Freshness;
 
 use crate::pages::Pages;
 
-
 /// One generation of the catalog as clients see it.
 pub(crate) struct Snapshot {
     /// The count of the servers' changes up to which it goes.

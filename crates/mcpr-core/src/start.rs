@@ -21,9 +21,9 @@ use crate::doorkeeper::Doorkeeper;
 use crate::fold::Folder;
 use crate::gateway::{Facts, Gateway};
 use crate::memory::{Recalled, recall, write_down};
-use crate::suspension::Suspensions;
 use crate::session::{SessionLimits, Sessions};
 use crate::subscriptions::Subscriptions;
+use crate::suspension::Suspensions;
 
 /// How many servers may be starting at once.
 const STARTS_AT_ONCE: usize = 16;

@@ -137,11 +137,7 @@ impl Suspensions {
         };
         let binding = Binding::of(&call.method, call.params.as_ref());
         let state = binding.seal(&call.gateway, &call.context, &State::Held(id), PATIENCE);
-        Ok(Ticket {
-            id,
-            principal,
-            state,
-        })
+        Ok(Ticket { id, principal, state })
     }
 
     /// Has a call wait.
@@ -165,7 +161,10 @@ impl Suspensions {
                 .collect()
         };
         if !over.is_empty() {
-            tracing::info!(count = over.len(), "calls were given up: their clients did not come back");
+            tracing::info!(
+                count = over.len(),
+                "calls were given up: their clients did not come back"
+            );
         }
     }
 

@@ -240,12 +240,14 @@ fn tool(item: Item, facts: ToolFacts) -> Tool {
         param_headers,
         read_only,
         idempotent,
+        task_required,
         ..
     } = facts;
     Tool {
         item,
         read_only,
         idempotent,
+        task_required,
         param_headers,
     }
 }

@@ -28,6 +28,7 @@ pub(crate) struct ToolFacts {
     pub(crate) param_headers: Vec<ParamHeader>,
     pub(crate) read_only: bool,
     pub(crate) idempotent: bool,
+    pub(crate) task_required: bool,
 }
 
 /// Reads the items of a kind, in the order of the listings and of each list.
@@ -129,6 +130,12 @@ fn named(kind: Kind, item: &RawJson) -> Result<(Object, Arc<str>), Oddity> {
     Ok((object, name.into()))
 }
 
+/// Whether the tool can only be called as a task of 2025-11-25.
+fn task_required(tool: &Object) -> bool {
+    let execution = tool.object("execution");
+    execution.and_then(|execution| execution.text("taskSupport")).as_deref() == Some("required")
+}
+
 fn tool_facts(tool: &Object, stateless_http: bool) -> Result<ToolFacts, Oddity> {
     let schema = tool.get("inputSchema");
     let repaired = match schema::examine(schema.as_ref()) {
@@ -152,5 +159,6 @@ fn tool_facts(tool: &Object, stateless_http: bool) -> Result<ToolFacts, Oddity> 
         param_headers: headers,
         read_only: hint("readOnlyHint"),
         idempotent: hint("idempotentHint"),
+        task_required: task_required(tool),
     })
 }

@@ -37,6 +37,8 @@ pub struct Tool {
     pub read_only: bool,
     /// Whether the server says that calling it again changes nothing more (`idempotentHint`).
     pub idempotent: bool,
+    /// Whether it can only be called as a task of 2025-11-25, which mcpr then waits for.
+    pub task_required: bool,
     /// The arguments that a stateless call over HTTP repeats in headers; none where the
     /// annotations of the schema are not valid.
     pub param_headers: Vec<ParamHeader>,

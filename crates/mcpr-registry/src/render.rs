@@ -15,6 +15,7 @@ struct Changes<'a> {
     shared: Vec<(&'static str, RawJson)>,
     drop_output_schema: bool,
     drop_execution: bool,
+    task_required: bool,
 }
 
 /// The text of `_meta`, and whether what the server sent had to be replaced.
@@ -57,6 +58,7 @@ impl<'a> Changes<'a> {
             drop_output_schema: output.is_some_and(|schema| !is_object_schema(&schema)),
             // It speaks of the tasks of 2025-11-25, which the stateless era does not have.
             drop_execution: is_tool && object.get("execution").is_some(),
+            task_required: draft.facts.task_required,
         }
     }
 
@@ -65,10 +67,12 @@ impl<'a> Changes<'a> {
         for (key, value) in &self.shared {
             edit.set(key, value.clone());
         }
-        match era {
-            Era::Session if self.drop_output_schema => drop(edit.remove("outputSchema")),
-            Era::Stateless if self.drop_execution => drop(edit.remove("execution")),
-            _ => {}
+        if era == Era::Session && self.drop_output_schema {
+            edit.remove("outputSchema");
+        }
+        // mcpr waits for a task that is required itself, so no client has to ask for one.
+        if self.drop_execution && (era == Era::Stateless || self.task_required) {
+            edit.remove("execution");
         }
         RawJson::trusted(edit.finish().into_bytes())
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpr_protocol::{
-    Edit, Envelope, Era, ErrorObject, Message, Method, Notification, Object, RawJson, Request, Response,
+    Abilities, Edit, Envelope, Era, ErrorObject, Message, Method, Notification, Object, RawJson, Request, Response,
     Rope, Version, code, declined,
 };
 use mcpr_transport::{Event, Failed, FailedKind, Outgoing, Transport};
@@ -91,8 +91,8 @@ pub(crate) fn params(version: Version, params: &Object) -> Rope {
     let empty = RawJson::from_static("{}");
     let none = Object::read(&empty).expect("an empty object is one");
     let mut meta = Edit::new(&none);
-    let no_capabilities = RawJson::from_static("{}");
-    for (member, value) in Envelope::members(version, &no_capabilities, &client_info()) {
+    let capabilities = Abilities::ALL_RELAYED.declared(version);
+    for (member, value) in Envelope::members(version, &capabilities, &client_info()) {
         meta.set(member, value);
     }
     let meta = meta.finish();

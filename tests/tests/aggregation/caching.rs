@@ -59,7 +59,10 @@ async fn holds_for_anybody(gateway: &Gateway) -> String {
     let mut anybody = gateway.stateless();
     anybody.token.clear();
     let message = anybody.request("tools/list", "", None).await.message();
-    message["result"]["cacheScope"].as_str().expect("a scope").to_owned()
+    message["result"]["cacheScope"]
+        .as_str()
+        .expect("a scope")
+        .to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -68,7 +71,9 @@ async fn caching_the_least_of_all_servers_holds() {
     let gateway = in_front_of([("a", &long), ("b", &announcing)]).await;
     assert_eq!(holds(&gateway, "tools/list").await, (30_000, "private".into()));
 
-    let silent = Fake::script().tool("x").set("capabilities", json!({ "tools": {} }));
+    let silent = Fake::script()
+        .tool("x")
+        .set("capabilities", json!({ "tools": {} }));
     let silent = silent.stdio();
     let gateway = in_front_of([("a", &long), ("b", &silent)]).await;
     assert_eq!(holds(&gateway, "tools/list").await.0, 0);
@@ -81,13 +86,19 @@ async fn caching_a_server_without_items_of_a_kind_has_no_say_in_it() {
 
     assert!(holds(&gateway, "tools/list").await.0 > 30_000);
     assert_eq!(holds(&gateway, "prompts/list").await.0, 0);
-    assert_eq!(holds(&gateway, "resources/list").await.0, 30_000, "nobody has any");
+    assert_eq!(
+        holds(&gateway, "resources/list").await.0,
+        30_000,
+        "nobody has any"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn caching_every_page_says_whose_it_is() {
     let fake = shared().tool("y").tool("z").http();
-    let gateway = builder([("a", &fake)]).own("limits", json!({ "pageSize": 1 })).open();
+    let gateway = builder([("a", &fake)])
+        .own("limits", json!({ "pageSize": 1 }))
+        .open();
     let gateway = gateway.ready().await;
     let mut client = gateway.stateless();
     client.token.clear();
@@ -107,7 +118,11 @@ async fn caching_a_list_says_who_gives_it() {
     let fake = shared().http();
     let gateway = in_front_of([("a", &fake)]).await;
 
-    let told = gateway.stateless().request("tools/list", "", None).await.message();
+    let told = gateway
+        .stateless()
+        .request("tools/list", "", None)
+        .await
+        .message();
     let info = &told["result"]["_meta"]["io.modelcontextprotocol/serverInfo"];
     assert_eq!(info["name"], "mcpr", "{told}");
     let told = gateway.client().await.request("tools/list", "{}").await.message();

@@ -24,6 +24,11 @@ impl Everywhere {
         self.0.iter().map(|(name, fake)| (*name, fake))
     }
 
+    /// Whether the gateway speaks to the server of that name in the words of the stateless era.
+    pub(crate) fn is_stateless(name: &str) -> bool {
+        matches!(name, "new" | "net" | "two")
+    }
+
     /// A gateway in front of all of them.
     pub(crate) async fn gateway(&self) -> Gateway {
         self.each()

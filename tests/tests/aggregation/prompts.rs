@@ -136,7 +136,7 @@ async fn b45_a_prompt_passes_byte_for_byte() {
             let answer = client.prompt(&format!("{name}_review")).await;
             assert_eq!(
                 answer.raw(&["result"]),
-                format!("{result}{}}}", client.tail()),
+                format!("{result}{}}}", client.tail(Everywhere::is_stateless(name))),
                 "{name}"
             );
         }

@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 use crate::common::{Everywhere, builder, in_front_of};
 
 /// Calls the tool `t` of each server as each client, and compares the texts of what came back.
-async fn passes_unchanged(fakes: &Everywhere, expected: impl Fn(&Client) -> String) {
+async fn passes_unchanged(fakes: &Everywhere, expected: impl Fn(&Client, bool) -> String) {
     let gateway = fakes.gateway().await;
     for client in gateway.clients().await {
         for (name, _) in fakes.each() {
             let answer = client.call(&format!("{name}_t"), "{}").await;
             assert_eq!(answer.status(), 200);
-            assert_eq!(answer.raw(&["result"]), expected(&client), "{name} {client:?}");
+            let expected = expected(&client, Everywhere::is_stateless(name));
+            assert_eq!(answer.raw(&["result"]), expected, "{name} {client:?}");
         }
     }
 }
@@ -24,15 +25,33 @@ async fn b41_a_tool_error_is_not_replaced_by_one_about_its_output_schema() {
     for result in [
         r#"{"isError":true,"content":[{"type":"text","text":"over limit"}]"#,
         r#"{"content":[],"structuredContent":{"no":"id"}"#,
-        r#"{"structuredContent":{"no":"id"},"_meta":{"x":1}"#,
+        r#"{"structuredContent":{"no":"id"}"#,
     ] {
         let fakes = Everywhere::new(|| {
             Fake::script()
                 .tool_entry(tool)
                 .raw("tools/call", &format!("{result}}}"))
         });
-        passes_unchanged(&fakes, |client| format!("{result}{}}}", client.tail())).await;
+        passes_unchanged(&fakes, |client, stateless| {
+            format!("{result}{}}}", client.tail(stateless))
+        })
+        .await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b41_a_result_with_members_of_its_own_about_it_keeps_them() {
+    let result = |meta: &str| format!(r#"{{"structuredContent":{{"no":"id"}},"_meta":{{{meta}}}"#);
+    let fakes = Everywhere::new(|| {
+        Fake::script()
+            .tool("t")
+            .raw("tools/call", &format!("{}}}", result(r#""x":1"#)))
+    });
+    passes_unchanged(&fakes, |client, stateless| {
+        let (meta, tail) = client.with_meta(r#""x":1"#, stateless);
+        format!("{}{tail}}}", result(&meta))
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -43,14 +62,20 @@ async fn b45_numbers_keep_their_digits() {
             .tool("t")
             .raw("tools/call", &format!("{result} }}"))
     });
-    passes_unchanged(&fakes, |client| format!("{result}{} }}", client.tail())).await;
+    passes_unchanged(&fakes, |client, stateless| {
+        format!("{result}{} }}", client.tail(stateless))
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b13_unknown_members_and_blocks_of_a_result_pass() {
     let result = r#"{"x_future":{"b":1,"a":2},"content":[{"type":"hologram","z":1,"a":null},{"type":"audio","data":"+/","mimeType":"a/b"},{"text":"\u00e9\/","annotations":{"audience":[ "user" ]},"type":"text"}],"isError":false"#;
     let fakes = Everywhere::new(|| Fake::script().tool("t").raw("tools/call", &format!("{result}}}")));
-    passes_unchanged(&fakes, |client| format!("{result}{}}}", client.tail())).await;
+    passes_unchanged(&fakes, |client, stateless| {
+        format!("{result}{}}}", client.tail(stateless))
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -60,13 +85,11 @@ async fn b41_a_result_that_says_its_type_keeps_it_for_those_who_know_types() {
     let gateway = fakes.gateway().await;
     let [session, stateless] = gateway.clients().await;
 
-    for (name, _) in fakes.each() {
+    for name in ["new", "net", "two"] {
         assert_eq!(
             stateless.call(&format!("{name}_t"), "{}").await.raw(&["result"]),
             result
         );
-    }
-    for name in ["new", "net", "two"] {
         assert_eq!(
             session.call(&format!("{name}_t"), "{}").await.raw(&["result"]),
             r#"{"content":[]}"#
@@ -99,7 +122,7 @@ async fn b50_an_error_of_a_server_is_the_same_object() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b50_an_error_of_the_other_era_keeps_its_code_in_the_data() {
-    let error = r#"{"code":-32042,"message":"m","data":{"a":[1]}}"#;
+    let error = r#"{"code":-32001,"message":"m","data":{"a":[1]}}"#;
     let fakes = Everywhere::new(|| {
         Fake::script()
             .tool("t")
@@ -115,7 +138,7 @@ async fn b50_an_error_of_the_other_era_keeps_its_code_in_the_data() {
         assert_eq!((&told["code"], &told["message"]), (&json!(-32603), &json!("m")));
         assert_eq!(
             told["data"],
-            json!({ "upstreamCode": -32042, "upstreamData": { "a": [1] } })
+            json!({ "upstreamCode": -32001, "upstreamData": { "a": [1] } })
         );
     }
 }

@@ -5,11 +5,12 @@ use serde_json::json;
 
 use crate::common::{Everywhere, in_front_of};
 
-/// What a stateless client finds at the end of what it read.
-fn read_tail(client: &Client) -> &'static str {
+/// The end of a result with what a stateless client finds in what it read besides.
+fn read_tail(client: &Client, tail: &str) -> String {
+    let kept = r#""resultType":"complete","ttlMs":0,"cacheScope":"private""#;
     match client {
-        Client::Session(_) => "",
-        Client::Stateless(_) => r#","resultType":"complete","ttlMs":0,"cacheScope":"private""#,
+        Client::Session(_) => tail.into(),
+        Client::Stateless(_) => tail.replacen(r#""resultType":"complete""#, kept, 1),
     }
 }
 
@@ -29,10 +30,8 @@ async fn b77_contents_stay_what_they_are_and_in_order() {
             let asked = format!("resource://{name}/x:1");
             let expected = contents.replace(r#""uri":"x:1"#, &format!(r#""uri":"resource://{name}/x:1"#));
             let answer = client.read(&asked).await;
-            assert_eq!(
-                answer.raw(&["result"]),
-                format!("{expected}{}}}", read_tail(&client))
-            );
+            let tail = read_tail(&client, &client.tail(Everywhere::is_stateless(name)));
+            assert_eq!(answer.raw(&["result"]), format!("{expected}{tail}}}"));
         }
     }
 }
@@ -40,19 +39,18 @@ async fn b77_contents_stay_what_they_are_and_in_order() {
 #[tokio::test(flavor = "multi_thread")]
 async fn b78_contents_keep_every_member_but_the_uri_asked_for() {
     let content = r#"{ "uri":"x:1" , "mimeType":"text/html;profile=mcp-app","text":"…","_meta":{"ui":{"csp":{}}},"annotations":{"priority":0.50},"x_future":1E400}"#;
-    let result = format!(r#"{{"contents":[{content}],"_meta":{{"n":123456789012345678901234567890}}"#);
-    let fakes = Everywhere::new(|| reading(&format!("{result}}}")));
+    let meta = r#""n":123456789012345678901234567890"#;
+    let result = |meta: &str| format!(r#"{{"contents":[{content}],"_meta":{{{meta}}}"#);
+    let fakes = Everywhere::new(|| reading(&format!("{}}}", result(meta))));
     for (name, fake) in fakes.each() {
         let gateway = in_front_of([(name, fake)]).await;
         for client in gateway.clients().await {
-            let same = client.read("x:1").await.raw(&["result"]);
-            assert_eq!(same, format!("{result}{}}}", read_tail(&client)));
+            let (meta, tail) = client.with_meta(meta, Everywhere::is_stateless(name));
+            let expected = format!("{}{}}}", result(&meta), read_tail(&client, tail));
+            assert_eq!(client.read("x:1").await.raw(&["result"]), expected);
             let asked = format!("resource://{name}/x:1");
             let exposed = client.read(&asked).await.raw(&["result"]);
-            assert_eq!(
-                exposed,
-                format!("{}{}}}", result.replacen("x:1", &asked, 1), read_tail(&client))
-            );
+            assert_eq!(exposed, expected.replacen("x:1", &asked, 1));
         }
     }
 }
@@ -118,7 +116,7 @@ async fn agg_09_links_and_embedded_resources_in_tool_results_are_exposed() {
             let expected = result(&format!("resource://{name}/"));
             assert_eq!(
                 answer.raw(&["result"]),
-                format!("{expected}{}}}", client.tail()),
+                format!("{expected}{}}}", client.tail(Everywhere::is_stateless(name))),
                 "{name}"
             );
         }
@@ -148,7 +146,7 @@ async fn agg_09_links_and_embedded_resources_in_prompts_are_exposed() {
             let expected = result(&format!("resource://{name}/"));
             assert_eq!(
                 answer.raw(&["result"]),
-                format!("{expected}{}}}", client.tail()),
+                format!("{expected}{}}}", client.tail(Everywhere::is_stateless(name))),
                 "{name}"
             );
         }

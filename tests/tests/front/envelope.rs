@@ -103,7 +103,7 @@ async fn a_method_that_the_era_does_not_have_is_404_even_if_its_headers_are_wron
         "resources/subscribe",
         "resources/unsubscribe",
         "none",
-        "tasks/get",
+        "tasks/result",
         "tasks/list",
         "roots/list",
         "Tools/List",

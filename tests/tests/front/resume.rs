@@ -190,7 +190,11 @@ async fn the_connection_that_came_last_gets_the_events() {
     for older in [&mut first, &mut second] {
         while older.event().await.is_some() {}
     }
-    assert_eq!(third.event().await.unwrap(), event, "it gets all that follows its own id");
+    assert_eq!(
+        third.event().await.unwrap(),
+        event,
+        "it gets all that follows its own id"
+    );
     assert_eq!(gateway.server("a").await["inFlight"], 1);
 }
 

@@ -98,7 +98,7 @@ async fn compare_calls(client: &Client, direct: &mut Direct, server: &str, tool:
     let said = direct.call(tool, arguments).await;
     let said = match (client, direct.is_stateless()) {
         (Client::Session(_), true) => said.replacen(r#""resultType":"complete","#, "", 1),
-        (Client::Stateless(_), false) => format!("{}{}}}", &said[..said.len() - 1], client.tail()),
+        (Client::Stateless(_), false) => format!("{}{}}}", &said[..said.len() - 1], client.tail(false)),
         _ => said,
     };
     assert_eq!(told, said, "{name}");

@@ -10,7 +10,7 @@ use crate::world::{Sample, Servers};
 const FEATURES: &str = "resource://everything/demo://resource/static/document/features.md";
 
 /// How many tools the nine have together.
-const TOOLS: usize = 78;
+const TOOLS: usize = 90;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn http_01_every_sdk_client_uses_every_server() {

@@ -25,7 +25,9 @@ impl Direct {
         let answer = direct.ask("server/discover", "").await;
         direct.stateless = raw::try_member(&answer, &["result"]).is_some();
         if !direct.stateless {
-            direct.pipe.initialize("2025-11-25").await;
+            // Some servers show some tools only to clients that can be asked.
+            let able = json!({ "roots": {}, "sampling": { "tools": {}, "context": {} }, "elicitation": { "form": {}, "url": {} } });
+            direct.pipe.initialize_with("2025-11-25", able).await;
         }
         direct
     }

@@ -28,7 +28,7 @@ async fn http_01_rmcp_uses_every_server_in_both_eras() {
     for version in [SESSION, STATELESS] {
         let sdk = Sdk::connect(&gateway, &version).await;
         assert_eq!(sdk.version(), version);
-        assert_eq!(sdk.tools().await.len(), 78);
+        assert_eq!(sdk.tools().await.len(), 90);
         for sample in servers.samples() {
             let told = sdk.call(sample.exposed, &sample.arguments).await;
             sample.check(&told, "rmcp");

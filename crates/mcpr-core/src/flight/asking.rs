@@ -332,11 +332,7 @@ impl Course {
             .abilities
             .allows(&question.method, question.params.as_ref());
         let visit = crate::question::fresh_visit();
-        let params = question.for_session(
-            open.lease.replica.version,
-            context.client.version,
-            Some(&visit),
-        );
+        let params = question.for_session(open.lease.replica.version, context.client.version, Some(&visit));
         if let (true, Some(session), Ok(params)) = (allowed, &context.session, params) {
             let (text, asked) = session.questions.ask(&question.method, params);
             self.outbox.push_back(text);
@@ -346,7 +342,10 @@ impl Course {
         match answer_as_input(&question.method, declined(&question.method).as_ref()) {
             Ok(entry) => self.collected(index, entry),
             Err(_) => {
-                let text = format!("the tool asked for `{}`, which the client cannot answer", question.method);
+                let text = format!(
+                    "the tool asked for `{}`, which the client cannot answer",
+                    question.method
+                );
                 Some(self.refused(&text))
             }
         }
@@ -359,7 +358,8 @@ impl Course {
         }
         let index = self.asking.put.iter().position(|put| now >= put.expires)?;
         let put = self.asking.put.remove(index);
-        self.outbox.push_back(put.asked.withdrawn("no answer within 10 minutes"));
+        self.outbox
+            .push_back(put.asked.withdrawn("no answer within 10 minutes"));
         self.answered(put, None)
     }
 

@@ -9,7 +9,7 @@ use std::task::{Context as Task, Poll, ready};
 use std::time::Duration;
 
 use http::StatusCode;
-use mcpr_protocol::{Message, Notification, Response, Rope, Version, notification};
+use mcpr_protocol::{Message, Notification, Object, RawJson, Response, Rope, Version, notification};
 use mcpr_router::{Lease, RouteError};
 use mcpr_telemetry::Status;
 use mcpr_transport::{Exchange, Failed, FailedKind, Reason, Sent};
@@ -17,6 +17,7 @@ use tokio::time::{Instant, Sleep};
 
 use super::asking::Asking;
 use super::begin::{begin, begin_again, begin_renewed};
+use super::task::{begin_wait, cancel_task};
 use super::{Cancel, Done, Step};
 use crate::call::Call;
 use crate::fault::Fault;
@@ -24,6 +25,7 @@ use crate::progress::Progress;
 use crate::question::Answer;
 use crate::record::{Ending, record, status_of};
 use crate::suspension::Ticket;
+use crate::tasks::TASK_ID;
 
 /// How often an expired session is renewed for one request before that is given up.
 const RENEWALS: u32 = 10;
@@ -50,6 +52,8 @@ pub(super) struct Course {
     came_back: bool,
     /// Whether it goes on without anybody who reads what it says.
     pub(super) adopted: bool,
+    /// The task of 2025-11-25 that is waited for.
+    pub(super) task: Option<RawJson>,
     /// Where it waits for the client after this answer.
     pub(super) parking: Option<Ticket>,
 }
@@ -90,6 +94,7 @@ impl Course {
             renewals: 0,
             came_back: false,
             adopted: false,
+            task: None,
             parking: None,
         }
     }
@@ -192,6 +197,11 @@ impl Course {
         let State::Open(open) = std::mem::replace(&mut self.state, State::Over) else {
             return None;
         };
+        if let Some(task) = self.became_task(&open, &response) {
+            self.task = Some(task.clone());
+            self.state = State::Beginning(Box::pin(begin_wait(open.lease, task)));
+            return None;
+        }
         let response = match self.needs_more(&open, response) {
             Ok(step) => return step,
             Err(response) => response,
@@ -212,12 +222,27 @@ impl Course {
         Some(self.finish(Step::Done(Done { text, status: http })))
     }
 
+    /// The id of the task that a call has become, if its server takes it as one only.
+    fn became_task(&self, open: &Open, response: &Response) -> Option<RawJson> {
+        if self.task.is_some() || !self.call.as_task(&open.lease) {
+            return None;
+        }
+        let result = Object::read(response.outcome.as_ref().ok()?).ok()?;
+        result.object("task")?.get(TASK_ID)
+    }
+
     /// A failure of the way to the server: tried again where that is proven harmless (LB-03).
     fn recover(&mut self, failed: &Failed) -> Option<Step> {
         let State::Open(open) = std::mem::replace(&mut self.state, State::Over) else {
             return None;
         };
         let server = self.call.target.server.clone();
+        if self.task.is_some() {
+            // The call has long been taken, so nothing is proven by how the wait for it failed.
+            open.lease.upstream.suspect();
+            let failed = Failed::maybe_sent(failed.kind, &failed.detail);
+            return Some(self.fail(&RouteError::of(server, &failed).into()));
+        }
         if failed.kind == FailedKind::SessionExpired && self.renewals < RENEWALS {
             self.renewals += 1;
             self.state = State::Beginning(Box::pin(begin_renewed(self.call.clone(), open.lease)));
@@ -314,6 +339,9 @@ impl Course {
     pub(super) fn give_up(&mut self, why: Reason) {
         if let State::Open(open) = std::mem::replace(&mut self.state, State::Over) {
             self.asking.decline_all(&self.call.gateway, &open.lease);
+            if let Some(task) = self.task.take() {
+                self.call.gateway.tasks.spawn(cancel_task(open.lease.replica.clone(), task));
+            }
             open.exchange.cancel(why);
         }
     }

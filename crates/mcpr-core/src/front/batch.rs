@@ -101,7 +101,9 @@ impl Batch {
                 return Err(invalid("`initialize` must not be in a batch: send it alone"));
             }
             if !matches!(stateless::envelope(request.params.as_ref()), Ok(None)) {
-                return Err(invalid("a stateless request must not be in a batch: send it alone"));
+                return Err(invalid(
+                    "a stateless request must not be in a batch: send it alone",
+                ));
             }
             if !ids.insert(&request.id) {
                 return Err(invalid(&format!(
@@ -117,7 +119,9 @@ impl Batch {
 impl Answers {
     /// The answer to one request.
     pub(super) fn of(flight: Flight) -> Self {
-        Self { flights: vec![flight] }
+        Self {
+            flights: vec![flight],
+        }
     }
 
     /// Adds the answer to one more; gives it if it is there already.
@@ -193,9 +197,15 @@ mod tests {
 
     #[test]
     fn requests_or_responses_go_with_notifications_and_not_with_each_other() {
-        for members in [vec![PING, NOTE], vec![ANSWER, ANSWER, NOTE], vec![NOTE], vec![PING, "7"]] {
+        for members in [
+            vec![PING, NOTE],
+            vec![ANSWER, ANSWER, NOTE],
+            vec![NOTE],
+            vec![PING, "7"],
+        ] {
             let batch = read(&format!("[{}]", members.join(","))).unwrap();
-            let found = batch.requests.len() + batch.notes.len() + batch.responses.len() + batch.refusals().len();
+            let found =
+                batch.requests.len() + batch.notes.len() + batch.responses.len() + batch.refusals().len();
             assert_eq!(found, members.len());
         }
         assert!(refusal(&format!("[{PING},{ANSWER}]")).contains("not both"));
@@ -215,13 +225,21 @@ mod tests {
         let envelope = r#""params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}"#;
         for envelope in [envelope.to_owned(), envelope.replace("{}}", "7}")] {
             let stateless = PING.replace("\"method\"", &format!("{envelope},\"method\""));
-            assert!(refusal(&format!("[{stateless}]")).contains("stateless"), "{stateless}");
+            assert!(
+                refusal(&format!("[{stateless}]")).contains("stateless"),
+                "{stateless}"
+            );
         }
     }
 
     #[test]
     fn answers_stand_in_one_array() {
-        let answers = |texts: &[&'static str]| texts.iter().map(|text| Bytes::from_static(text.as_bytes()).into()).collect();
+        let answers = |texts: &[&'static str]| {
+            texts
+                .iter()
+                .map(|text| Bytes::from_static(text.as_bytes()).into())
+                .collect()
+        };
         assert_eq!(array(answers(&["1"])).into_bytes(), "[1]");
         assert_eq!(array(answers(&["1", "2", "3"])).into_bytes(), "[1,2,3]");
     }

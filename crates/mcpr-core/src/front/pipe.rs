@@ -30,12 +30,15 @@ use crate::fault::Fault;
 use crate::flight::{Done, Step};
 use crate::front::http::cancelled;
 use crate::gateway::Gateway;
-use crate::notices::SessionNotices;
+use crate::notices::{Listen, SessionNotices};
 use crate::session::{Flights, Session};
 use crate::stateless;
 
 /// How many messages wait to be written before their senders wait.
 const QUEUE: usize = 256;
+
+/// How many listens may be open on one pipe (SEC-05).
+const LISTENS: usize = 256;
 
 /// How long answers under way may take after the client has closed its end: one that pipes a few
 /// lines into mcpr wants to read what they come to. Clients wait at least as long for the end.
@@ -208,14 +211,30 @@ impl Pipe {
                     Step::Cancelled => return,
                 }
             },
-            Handled::Listen(mut listen) => {
-                self.listens.lock().push((id.clone(), listen.cancel_token()));
-                while let Some(message) = listen.next().await {
-                    self.say(message).await;
-                }
-                self.listens.lock().retain(|(open, _)| *open != id);
-            }
+            Handled::Listen(listen) => self.listen(id, listen).await,
         }
+    }
+
+    /// Passes on what a listen says, to its end.
+    async fn listen(&self, id: Id, mut listen: Listen) {
+        let open = {
+            let mut listens = self.listens.lock();
+            let fits = listens.len() < LISTENS;
+            if fits {
+                listens.push((id.clone(), listen.cancel_token()));
+            }
+            fits
+        };
+        if !open {
+            let text = format!("{LISTENS} listens are open on this pipe, which is the limit; end some first");
+            return self
+                .refuse(Some(&id), &Fault::InvalidRequest(text), Era::Stateless)
+                .await;
+        }
+        while let Some(message) = listen.next().await {
+            self.say(message).await;
+        }
+        self.listens.lock().retain(|(open, _)| *open != id);
     }
 
     /// Finds out how a request is answered; `None` if the client cancelled it before that.
@@ -271,9 +290,9 @@ impl Pipe {
             session.flights.cancel(&id);
         }
         self.stateless.cancel(&id);
-        if let Some((_, listen)) = self.listens.lock().iter().find(|(open, _)| *open == id) {
-            listen.cancel();
-        }
+        let listens = self.listens.lock();
+        let meant = listens.iter().filter(|(open, _)| *open == id);
+        meant.for_each(|(_, listen)| listen.cancel());
     }
 
     /// Takes an answer to what a server asked.

@@ -111,7 +111,8 @@ impl Listen {
         self.ready = vec![Response::text(Some(&self.id), Ok(result))];
         if self.standing.is_none() {
             while let Some(params) = self.subscriber.inbox.take() {
-                self.ready.insert(1, self.tagged(notification::RESOURCE_UPDATED, &params));
+                self.ready
+                    .insert(1, self.tagged(notification::RESOURCE_UPDATED, &params));
             }
         }
         self.over = true;
@@ -142,6 +143,8 @@ fn with_tag(object: &RawJson, id: &Id) -> Rope {
     let empty = RawJson::from_static("{}");
     let none = || Object::read(&empty).expect("an empty object is one");
     let meta = object.object("_meta").unwrap_or_else(none);
-    let meta = Edit::new(&meta).set(key::SUBSCRIPTION_ID, id.raw().clone()).finish();
+    let meta = Edit::new(&meta)
+        .set(key::SUBSCRIPTION_ID, id.raw().clone())
+        .finish();
     Edit::new(&object).set("_meta", meta).finish()
 }

@@ -77,15 +77,20 @@ impl Ring {
         self.events.get(usize::try_from(index).ok()?)
     }
 
-    /// Whether it takes this much more without losing anything.
-    pub(super) fn has_room_for(&self, bytes: usize) -> bool {
-        let fits = self.events.len() < EVENTS && self.bytes + bytes <= BYTES;
-        self.events.is_empty() || (fits && self.budget.has_room_for(bytes))
+    /// Whether it takes this much more without losing the event of that number or a later one.
+    pub(super) fn has_room_for(&self, bytes: usize, number: u64) -> bool {
+        let before = usize::try_from(number.saturating_sub(self.oldest)).unwrap_or(usize::MAX);
+        let mut freed = 0;
+        let with_less = |(dropped, event): (usize, &Bytes)| {
+            freed += event.len();
+            self.fits(bytes, dropped + 1, freed)
+        };
+        self.fits(bytes, 0, 0) || self.events.iter().take(before).enumerate().any(with_less)
     }
 
     /// Adds an event, and drops the oldest where it is one too many.
     pub(super) fn push(&mut self, event: Bytes) {
-        while !self.has_room_for(event.len()) {
+        while !self.fits(event.len(), 0, 0) {
             self.drop_oldest();
         }
         self.bytes += event.len();
@@ -106,8 +111,20 @@ impl Ring {
         self.events = VecDeque::new();
     }
 
+    /// Whether so many bytes more fit once so many events with so many bytes are dropped.
+    fn fits(&self, bytes: usize, dropped: usize, freed: usize) -> bool {
+        let (count, kept) = (self.events.len() - dropped, self.bytes - freed);
+        let alone = count == 0; // One event is kept whatever its size.
+        alone
+            || (count < EVENTS
+                && kept + bytes <= BYTES
+                && self.budget.has_room_for(bytes.saturating_sub(freed)))
+    }
+
     fn drop_oldest(&mut self) {
-        let Some(event) = self.events.pop_front() else { return };
+        let Some(event) = self.events.pop_front() else {
+            return;
+        };
         self.oldest += 1;
         self.bytes -= event.len();
         self.budget.used.fetch_sub(event.len(), Ordering::Relaxed);
@@ -153,12 +170,26 @@ mod tests {
     }
 
     #[test]
+    fn there_is_room_as_long_as_only_what_was_read_must_go() {
+        let mut ring = ring(usize::MAX);
+        (0..EVENTS).for_each(|_| ring.push(event(1)));
+        assert!(!ring.has_room_for(1, 1) && ring.has_room_for(1, 2));
+        assert!(!ring.has_room_for(BYTES - 1, EVENTS as u64 - 1));
+        assert!(ring.has_room_for(BYTES - 1, EVENTS as u64));
+        assert!(ring.has_room_for(2 * BYTES, EVENTS as u64 + 1));
+    }
+
+    #[test]
     fn sec_05_rings_share_one_budget_and_give_back_what_they_drop() {
         let budget = Budget::new(100);
         let (mut one, mut other) = (Ring::new(budget.clone()), Ring::new(budget.clone()));
         (0..3).for_each(|_| one.push(event(30)));
         (0..3).for_each(|_| other.push(event(10)));
-        assert_eq!((budget.used(), other.oldest()), (100, 3), "only its own are dropped");
+        assert_eq!(
+            (budget.used(), other.oldest()),
+            (100, 3),
+            "only its own are dropped"
+        );
 
         one.clear();
         assert_eq!((budget.used(), one.oldest(), one.next()), (10, 4, 4));

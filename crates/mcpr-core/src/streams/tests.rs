@@ -1,6 +1,7 @@
 //! Streams as a client that comes and goes sees them.
 
 use futures_util::FutureExt;
+use mcpr_protocol::Rope;
 use tokio::time::advance;
 
 use super::ring::{BYTES, EVENTS};
@@ -19,7 +20,12 @@ fn found(reader: &mut Reader) -> Vec<(String, String)> {
     let mut all = Vec::new();
     while let Some(Some(event)) = reader.next().now_or_never() {
         let text = String::from_utf8(event.to_vec()).unwrap();
-        let line = |start| text.lines().find_map(|line| line.strip_prefix(start)).unwrap().to_owned();
+        let line = |start| {
+            text.lines()
+                .find_map(|line| line.strip_prefix(start))
+                .unwrap()
+                .to_owned()
+        };
         all.push((line("id: "), line("data: ")));
     }
     all
@@ -58,7 +64,11 @@ async fn a_reader_that_comes_back_gets_the_rest_once_and_the_end() {
     assert_eq!(texts(&mut again), ["answer"]);
     assert!(is_at_end(&mut again));
     assert!(resumed(&streams, "0a1b2c3d-1-3").is_none(), "all was seen");
-    assert_eq!(texts(&mut resumed(&streams, "0a1b2c3d-1-0").unwrap()).len(), 3, "it may be asked for again");
+    assert_eq!(
+        texts(&mut resumed(&streams, "0a1b2c3d-1-0").unwrap()).len(),
+        3,
+        "it may be asked for again"
+    );
 }
 
 #[tokio::test]
@@ -79,13 +89,22 @@ async fn sec_03_ids_of_another_session_and_of_no_stream_lead_nowhere() {
     let (writer, reader) = streams.open(&budget).unwrap();
     writer.say(note("one")).await;
     drop(reader);
-    for id in ["ffffffff-1-0", "-1-0", "0a1b2c3d-2-0", "0a1b2c3d-1-2", "0a1b2c3d-1-18446744073709551615"] {
+    for id in [
+        "ffffffff-1-0",
+        "-1-0",
+        "0a1b2c3d-2-0",
+        "0a1b2c3d-1-2",
+        "0a1b2c3d-1-18446744073709551615",
+    ] {
         assert!(matches!(streams.resume(id), Resumed::Nothing), "{id}");
     }
     for id in ["", "7", "0a1b2c3d", "0a1b2c3d-1", "0a1b2c3d-1-x", "ffffffff-0-5"] {
         assert!(matches!(streams.resume(id), Resumed::General(None)), "{id}");
     }
-    assert!(matches!(streams.resume("0a1b2c3d-0-5"), Resumed::General(Some(5))));
+    assert!(matches!(
+        streams.resume("0a1b2c3d-0-5"),
+        Resumed::General(Some(5))
+    ));
 }
 
 #[tokio::test]
@@ -109,7 +128,10 @@ async fn nothing_is_lost_to_a_slow_reader() {
         writer.say(note(&number.to_string())).await;
     }
     let mut waiting = Box::pin(writer.say(note("last")));
-    assert!(waiting.as_mut().now_or_never().is_none(), "the reader would lose an event");
+    assert!(
+        waiting.as_mut().now_or_never().is_none(),
+        "the reader would lose an event"
+    );
     assert_eq!(texts(&mut reader).len(), EVENTS);
     waiting.await;
     assert_eq!(texts(&mut reader), ["last"]);
@@ -170,7 +192,11 @@ async fn the_end_of_a_session_ends_its_streams_and_frees_what_they_kept() {
     streams.close();
     writer.say(note("two")).await;
 
-    assert_eq!(texts(&mut reader), ["one"], "what was said before is still passed on");
+    assert_eq!(
+        texts(&mut reader),
+        ["one"],
+        "what was said before is still passed on"
+    );
     assert!(is_at_end(&mut reader));
     drop((writer, reader));
     assert_eq!(budget.used(), 0);
@@ -202,7 +228,15 @@ async fn what_belongs_to_no_request_is_read_on_from_where_it_was_left() {
     general.say(note("two"));
     let mut fresh = streams.general(&budget).read_after(None);
     assert_eq!(fresh.before(), "0a1b2c3d-0-1");
-    assert_eq!(texts(&mut fresh), ["two"], "a client without an id gets what none was given");
+    assert_eq!(
+        texts(&mut fresh),
+        ["two"],
+        "a client without an id gets what none was given"
+    );
     assert_eq!(texts(&mut general.read_after(Some(0))), ["one", "two"]);
-    assert_eq!(texts(&mut general.read_after(Some(9))), [""; 0], "no event has that number");
+    assert_eq!(
+        texts(&mut general.read_after(Some(9))),
+        [""; 0],
+        "no event has that number"
+    );
 }

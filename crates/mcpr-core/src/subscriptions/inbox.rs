@@ -133,8 +133,16 @@ mod tests {
     fn the_servers_own_hop_leaves_no_trace() {
         let inbox = Inbox::default();
         let tag = key::SUBSCRIPTION_ID;
-        inbox.put(&Arc::from("a"), "", &update(&format!(r#"{{"uri":"a","_meta":{{"{tag}":7}}}}"#)));
-        inbox.put(&Arc::from("b"), "", &update(&format!(r#"{{"uri":"b","_meta":{{"{tag}":7,"x":1}}}}"#)));
+        inbox.put(
+            &Arc::from("a"),
+            "",
+            &update(&format!(r#"{{"uri":"a","_meta":{{"{tag}":7}}}}"#)),
+        );
+        inbox.put(
+            &Arc::from("b"),
+            "",
+            &update(&format!(r#"{{"uri":"b","_meta":{{"{tag}":7,"x":1}}}}"#)),
+        );
 
         assert_eq!(told(&inbox), [r#"{"uri":"a"}"#, r#"{"uri":"b","_meta":{"x":1}}"#]);
     }

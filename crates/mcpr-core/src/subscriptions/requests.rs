@@ -30,11 +30,7 @@ const STANDING: Duration = Duration::from_secs(2);
 
 impl Gateway {
     /// `resources/subscribe` of a session. It is answered once the server has accepted.
-    pub(crate) async fn subscribe(
-        &self,
-        context: &Context,
-        params: Option<&Object>,
-    ) -> Result<Rope, Fault> {
+    pub(crate) async fn subscribe(&self, context: &Context, params: Option<&Object>) -> Result<Rope, Fault> {
         let (session, uri) = subject(context, params, &Method::ResourcesSubscribe)?;
         self.wake_on_first_request().await;
         let topic = self.topic(&uri, Instant::now() + STANDING).await?;

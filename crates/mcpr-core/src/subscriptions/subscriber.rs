@@ -85,7 +85,8 @@ impl Subscriber {
     fn release_where(&self, condition: impl Fn(&str, &Subscription) -> bool) -> bool {
         let mut held = self.held.lock();
         let before = held.by_uri.len();
-        held.by_uri.retain(|spelled, subscription| !condition(spelled, subscription));
+        held.by_uri
+            .retain(|spelled, subscription| !condition(spelled, subscription));
         let released = held.by_uri.len() < before;
         if released {
             self.inbox

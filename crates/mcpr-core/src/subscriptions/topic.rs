@@ -53,15 +53,26 @@ mod tests {
         assert!(!covers("file:///a", "file:///ab") && !covers("file:///a/b", "file:///a"));
         assert!(!covers("file:///a", "file:///a?b") && !covers("file:///a/", "file:///a"));
         let wholes: Vec<_> = wholes("x://a/b#c").collect();
-        assert_eq!(wholes, ["x:", "x:/", "x://", "x://a", "x://a/", "x://a/b", "x://a/b#c"]);
+        assert_eq!(
+            wholes,
+            ["x:", "x:/", "x://", "x://a", "x://a/", "x://a/b", "x://a/b#c"]
+        );
     }
 
     /// All texts of up to four of these letters.
     fn texts() -> Vec<String> {
         let mut texts = vec![String::new()];
         for length in 0..4 {
-            let longest: Vec<String> = texts.iter().filter(|text| text.len() == length).cloned().collect();
-            texts.extend(longest.iter().flat_map(|text| ["a", "/", "#"].map(|letter| format!("{text}{letter}"))));
+            let longest: Vec<String> = texts
+                .iter()
+                .filter(|text| text.len() == length)
+                .cloned()
+                .collect();
+            texts.extend(
+                longest
+                    .iter()
+                    .flat_map(|text| ["a", "/", "#"].map(|letter| format!("{text}{letter}"))),
+            );
         }
         texts
     }

@@ -123,7 +123,10 @@ impl Server {
     /// What is accepted of a filter.
     fn accepted(&self, filter: &str) -> String {
         let mut filter: serde_json::Value = serde_json::from_str(filter).unwrap_or_default();
-        if let Some(uris) = filter["resourceSubscriptions"].as_array_mut() {
+        if let Some(uris) = filter
+            .get_mut("resourceSubscriptions")
+            .and_then(|uris| uris.as_array_mut())
+        {
             uris.retain(|uri| !self.spec.unheard.iter().any(|unheard| uri == unheard));
         }
         filter.to_string()

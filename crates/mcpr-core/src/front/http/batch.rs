@@ -38,7 +38,10 @@ impl HttpFront {
         let dispatched = requests.map(|request| self.gateway.dispatch(context.clone(), request));
         let handled = batch::begin(dispatched, || {
             batch.notes.iter().for_each(|note| hear(&session, note));
-            batch.responses.into_iter().for_each(|response| session.answered(response));
+            batch
+                .responses
+                .into_iter()
+                .for_each(|response| session.answered(response));
         });
         let mut answers = Answers::default();
         for handled in handled.await {
@@ -63,7 +66,13 @@ impl HttpFront {
     }
 
     /// Waits for all answers, until something begins a stream.
-    async fn collect(&self, session: &Session, call: &Call, mut said: Vec<Rope>, mut answers: Answers) -> Reply {
+    async fn collect(
+        &self,
+        session: &Session,
+        call: &Call,
+        mut said: Vec<Rope>,
+        mut answers: Answers,
+    ) -> Reply {
         let events = call.accepts.events;
         loop {
             match answers.next().await {
@@ -75,7 +84,9 @@ impl HttpFront {
                 Some(Step::Slow) if events => return self.stream(Some(session), said, answers),
                 Some(_) => {}
                 None if said.is_empty() => return cancelled(call),
-                None if call.accepts.json || !events => return Reply::json(StatusCode::OK, batch::array(said)),
+                None if call.accepts.json || !events => {
+                    return Reply::json(StatusCode::OK, batch::array(said));
+                }
                 None => return self.stream(Some(session), said, answers),
             }
         }

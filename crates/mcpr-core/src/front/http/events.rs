@@ -49,7 +49,8 @@ impl HttpFront {
     /// A stream of what is to be said at once and of what is to come. In a session it goes on when
     /// its connection is lost, and can be resumed; without one it ends with its connection.
     pub(super) fn stream(&self, session: Option<&Session>, said: Vec<Rope>, answers: Answers) -> Reply {
-        let opened = session.and_then(|session| Some((session, session.streams.open(&self.gateway.sessions.replay)?)));
+        let opened =
+            session.and_then(|session| Some((session, session.streams.open(&self.gateway.sessions.replay)?)));
         let Some((session, (writer, reader))) = opened else {
             return Reply::events(lost_with_its_connection(said, answers));
         };
@@ -105,5 +106,7 @@ fn lost_with_its_connection(said: Vec<Rope>, answers: Answers) -> impl Stream<It
         let message = answers.next_message().await?;
         Some((message, answers))
     });
-    stream::iter(said).chain(rest).map(|message| sse::message(None, message))
+    stream::iter(said)
+        .chain(rest)
+        .map(|message| sse::message(None, message))
 }

@@ -3,8 +3,7 @@
 use ::http::{HeaderMap, HeaderValue, StatusCode};
 use mcpr_auth::Principal;
 use mcpr_protocol::{
-    Broken, Era, Fault as MessageFault, Id, Message, Notification, Object, Request, Response,
-    notification,
+    Broken, Era, Fault as MessageFault, Id, Message, Notification, Object, Request, Response, notification,
 };
 use mcpr_transport::http::server::{Call, Reply};
 

@@ -20,6 +20,9 @@ use crate::streams::{self, Reader, Resumed};
 
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
+/// How large a notice may be for which there must be room before it is taken.
+const NOTICE: usize = 64 * 1024;
+
 /// The stream for what belongs to no request, as one connection reads it.
 struct General {
     stream: Arc<streams::Stream>,
@@ -93,7 +96,9 @@ impl General {
     /// Keeps a notice, and those that are ready with it: they would be lost with this connection.
     fn keep(&mut self, notice: Rope) {
         self.stream.say(notice);
-        while let Some(Some(notice)) = self.notices.next().now_or_never() {
+        while self.stream.has_room_for(NOTICE)
+            && let Some(Some(notice)) = self.notices.next().now_or_never()
+        {
             self.stream.say(notice);
         }
     }

@@ -32,7 +32,10 @@ impl Pipe {
         let dispatched = requests.map(|request| self.dispatch(context.clone(), request));
         let handled = batch::begin(dispatched, || {
             batch.notes.iter().for_each(|note| self.note(note));
-            batch.responses.into_iter().for_each(|response| session.answered(response));
+            batch
+                .responses
+                .into_iter()
+                .for_each(|response| session.answered(response));
         });
         let mut answers = Answers::default();
         for handled in handled.await.into_iter().flatten() {

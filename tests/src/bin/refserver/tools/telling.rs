@@ -12,6 +12,9 @@ use crate::resources;
 /// How long one step takes.
 const STEP: Duration = Duration::from_millis(50);
 
+/// How long a client that was hung up on has to wait for its answer.
+const AWAY: Duration = Duration::from_millis(500);
+
 const fn tool(name: &'static str, description: &'static str, work: fn(Call) -> Work) -> Tool {
     Tool {
         name,
@@ -82,7 +85,7 @@ async fn progress(call: Call) -> Result<Value, Halt> {
 async fn reconnection(call: Call) -> Result<Value, Halt> {
     sleep(STEP).await;
     call.client.voice.hang_up();
-    sleep(2 * STEP).await;
+    sleep(AWAY).await;
     Ok(told("You have come back."))
 }
 
