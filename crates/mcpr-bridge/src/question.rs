@@ -58,6 +58,20 @@ impl Question {
         Ok(finish(edit, params))
     }
 
+    /// Whether the user is to visit a URL.
+    pub fn wants_visit(&self) -> bool {
+        let params = self.params.as_ref().and_then(|params| Object::read(params).ok());
+        params.is_some_and(|params| self.is_visit(&params))
+    }
+
+    /// What a server of the session era calls the visit of a URL that it asks for.
+    pub fn visit(&self) -> Option<String> {
+        let params = Object::read(self.params.as_ref()?).ok()?;
+        params
+            .text("elicitationId")
+            .filter(|_| self.is_visit(&params))
+    }
+
     /// The entry of a stateless client's `inputRequests`.
     pub fn for_input(&self) -> Rope {
         let mut entry = Rope::from(format!(

@@ -94,7 +94,10 @@ fn complete(edit: &mut Edit<'_>, object: &Object, passage: &Passage<'_>) {
         default("ttlMs", "0");
         default("cacheScope", "\"private\"");
     }
-    if let Some(info) = passage.server_info.filter(|_| passage.server.era() == Era::Session) {
+    if let Some(info) = passage
+        .server_info
+        .filter(|_| passage.server.era() == Era::Session)
+    {
         introduce(edit, object, info);
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Call {
     pub(crate) began: Instant,
     /// For whom it is made.
     pub(crate) party: Party,
+    /// The visits of URLs that its server waits for.
+    pub(crate) after: Vec<Box<str>>,
     /// What a stateless server gets of what it asked for.
     pub(crate) inputs: Mutex<Option<Inputs>>,
 }

@@ -123,10 +123,11 @@ impl Gateway {
         }
         let about = (&incoming.id, &incoming.method);
         let entrance = self.entrance(&context, about, incoming.params.as_ref(), &target);
-        let (inputs, held) = match entrance {
-            Ok(Entrance::Anew(inputs)) => (inputs, None),
-            Ok(Entrance::Held(parked, answers)) => (None, Some((parked, answers))),
-            Ok(Entrance::Asked(done)) => {
+        let (inputs, held, after) = match entrance {
+            Ok(Entrance::Anew(inputs)) => (inputs, None, Vec::new()),
+            Ok(Entrance::After(visits)) => (None, None, visits),
+            Ok(Entrance::Held(parked, answers)) => (None, Some((parked, answers)), Vec::new()),
+            Ok(Entrance::Answered(done)) => {
                 self.note(&context, &incoming, Status::Ok, StatusCode::OK, None);
                 return Handled::Done(done);
             }
@@ -141,6 +142,7 @@ impl Gateway {
             gateway: self.clone(),
             party: context.party(),
             inputs: Mutex::new(inputs),
+            after,
             context,
             number: incoming.number,
             id: incoming.id,

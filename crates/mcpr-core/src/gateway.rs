@@ -31,6 +31,7 @@ use crate::snapshot::Snapshot;
 use crate::start::Builder;
 use crate::subscriptions::Subscriptions;
 use crate::suspension::Suspensions;
+use crate::visits::Visits;
 
 /// How long servers have to end when the gateway does: a child is given 3 s to leave by itself and
 /// 2 s after SIGTERM, then it is killed.
@@ -51,6 +52,7 @@ pub struct Gateway {
     pub(crate) doorkeeper: Arc<Doorkeeper>,
     pub(crate) sessions: Sessions,
     pub(crate) subscriptions: Arc<Subscriptions>,
+    pub(crate) visits: Arc<Visits>,
     pub(crate) suspensions: Suspensions,
     /// Seals what clients hold for the gateway.
     pub(crate) sealer: Sealer,
@@ -202,6 +204,10 @@ impl Gateway {
             notification::MESSAGE if is_wanted(note, call.context.heard_level()?) => Some(note.to_rope()),
             notification::TOOLS_CHANGED | notification::PROMPTS_CHANGED | notification::RESOURCES_CHANGED => {
                 upstream?.heard(&note.method);
+                None
+            }
+            notification::ELICITATION_COMPLETE => {
+                self.visits.note(&call.target.server, note);
                 None
             }
             notification::RESOURCE_UPDATED => {

@@ -5,6 +5,7 @@
 //! carries it to the server and back, `record` writes it down. Three other flows have one home
 //! each: listing (`fold`), notices (`notices`), and what operators ask (`operations`).
 
+mod audience;
 mod call;
 mod client;
 mod dispatch;
@@ -19,6 +20,7 @@ mod memory;
 mod notices;
 mod operations;
 mod pages;
+mod post;
 mod progress;
 mod question;
 mod record;
@@ -30,6 +32,7 @@ mod streams;
 mod subscriptions;
 mod suspension;
 mod tasks;
+mod visits;
 
 pub use gateway::{Facts, Gateway};
 pub use operations::Operator;

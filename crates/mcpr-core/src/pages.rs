@@ -18,8 +18,12 @@ pub(crate) struct Pages {
     fresh: [Freshness; 4],
     /// What tells a list of each kind from one with other content.
     generations: [u64; 4],
-    lists: [[OnceLock<Box<[OnceLock<Bytes>]>>; 2]; 4],
+    /// By kind and era.
+    heads: [[OnceLock<Heads>; 2]; 4],
 }
+
+/// The texts of the pages of one list.
+type Heads = Box<[OnceLock<Bytes>]>;
 
 /// One page of a list.
 pub(crate) struct Page {
@@ -47,7 +51,7 @@ impl Pages {
             size,
             fresh,
             generations: Kind::ALL.map(generation),
-            lists: Default::default(),
+            heads: Default::default(),
         }
     }
 
@@ -95,7 +99,7 @@ impl Snapshot {
         let items = self.listed.len(kind);
         let offset = from.map_or(Some(0), |place| self.pages.offset(kind, place, items))?;
         let size = self.pages.size.unwrap_or(usize::MAX);
-        let pages = self.pages.lists[kind as usize][usize::from(era == Era::Stateless)].get_or_init(|| {
+        let pages = self.pages.heads[kind as usize][usize::from(era == Era::Stateless)].get_or_init(|| {
             (0..items.div_ceil(size).max(1))
                 .map(|_| OnceLock::new())
                 .collect()

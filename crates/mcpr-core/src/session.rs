@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::{Client, fresh_party};
 use crate::flight::Cancel;
+use crate::post::Post;
 use crate::question::Questions;
 use crate::snapshot::Stamps;
 use crate::streams::{Budget, Streams};
@@ -33,6 +34,8 @@ pub(crate) struct Session {
     pub(crate) ended: CancellationToken,
     /// For whom its requests are made.
     pub(crate) party: u64,
+    /// What it is told outside of its requests, and only once.
+    pub(crate) post: Post,
     /// What servers have asked it.
     pub(crate) questions: Arc<Questions>,
     /// Its requests under way.
@@ -84,6 +87,7 @@ impl Session {
             client,
             ended: CancellationToken::new(),
             party: fresh_party(),
+            post: Post::default(),
             questions: Arc::default(),
             flights: Arc::default(),
             subscriber: Subscriber::default(),

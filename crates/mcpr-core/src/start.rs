@@ -22,7 +22,7 @@ use crate::fold::Folder;
 use crate::gateway::{Facts, Gateway};
 use crate::memory::{Recalled, recall, write_down};
 use crate::session::{SessionLimits, Sessions};
-use crate::subscriptions::Subscriptions;
+use crate::audience::Audiences;
 use crate::suspension::Suspensions;
 
 /// How many servers may be starting at once.
@@ -130,11 +130,11 @@ impl Builder {
         } = recall(&*store).await?;
         let doorkeeper = Doorkeeper::new(&*store).await?;
         let dial = self.dial.unwrap_or_else(|| Arc::new(dialer(&self.config)));
-        let subscriptions = Arc::<Subscriptions>::default();
+        let audiences = Audiences::default();
         let pool = Arc::new(Pool::new(
             dial,
             memory.clone(),
-            subscriptions.clone(),
+            Arc::new(audiences.clone()),
             pool_options(&self.config),
         ));
         pool.apply(enabled(&self.config.servers));
@@ -162,7 +162,8 @@ impl Builder {
                 max: limits.sessions,
                 idle: limits.session_idle,
             }),
-            subscriptions,
+            subscriptions: audiences.subscriptions,
+            visits: audiences.visits,
             suspensions: Suspensions::default(),
             sealer: Sealer::new(sealing_key.as_bytes()),
             order: self

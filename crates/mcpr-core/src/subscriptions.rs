@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use mcpr_protocol::{Notification, Object};
 use mcpr_registry::ServerName;
-use mcpr_upstream::{Audience, Wishes};
+use mcpr_upstream::Wishes;
 use parking_lot::Mutex;
 
 use self::inbox::{Inbox, Update};
@@ -68,6 +68,20 @@ impl Subscriptions {
         }
     }
 
+    /// A resource that the server calls `uri` has changed.
+    pub(crate) fn updated(&self, server: &ServerName, uri: &str, params: &Object) {
+        let table = self.0.lock();
+        let Some(entries) = table.servers.get(server) else {
+            return;
+        };
+        let update = Update::new(uri, params);
+        for whole in wholes(uri) {
+            for ear in entries.get(whole).into_iter().flat_map(|entry| &entry.ears) {
+                ear.inbox.put(&ear.spelled, &uri[whole.len()..], &update);
+            }
+        }
+    }
+
     /// Enters a subscription under the name that the client uses for the resource.
     fn enter(self: &Arc<Self>, topic: &Topic, spelled: Arc<str>, inbox: Arc<Inbox>) -> Subscription {
         let mut table = self.0.lock();
@@ -103,21 +117,6 @@ impl Subscriptions {
         }
         if server.is_empty() {
             table.servers.remove(&subscription.server);
-        }
-    }
-}
-
-impl Audience for Subscriptions {
-    fn updated(&self, server: &ServerName, uri: &str, params: &Object) {
-        let table = self.0.lock();
-        let Some(entries) = table.servers.get(server) else {
-            return;
-        };
-        let update = Update::new(uri, params);
-        for whole in wholes(uri) {
-            for ear in entries.get(whole).into_iter().flat_map(|entry| &entry.ears) {
-                ear.inbox.put(&ear.spelled, &uri[whole.len()..], &update);
-            }
         }
     }
 }

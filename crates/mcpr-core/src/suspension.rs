@@ -11,11 +11,12 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
-use mcpr_bridge::{InputRequired, Purpose, REQUEST_STATE, Retry, digest, input_as_answer, with_text};
-use mcpr_protocol::{Id, Method, Object, RawJson, Response, Rope};
+use mcpr_bridge::{InputRequired, Purpose, Question, REQUEST_STATE, Retry, digest, input_as_answer, with_text};
+use mcpr_protocol::{Era, Id, Method, Object, RawJson, Response, Rope};
 use mcpr_registry::ServerName;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use tokio::time::Instant;
 
 use crate::call::{Call, Inputs, Target};
@@ -24,6 +25,7 @@ use crate::fault::Fault;
 use crate::flight::{Done, Parked};
 use crate::gateway::Gateway;
 use crate::question::Answer;
+use crate::visits::Wanted;
 
 /// How often one call may ask its client.
 pub(crate) const ROUNDS: u32 = 16;
@@ -72,16 +74,20 @@ enum State {
     Held(u64),
     /// The state of a stateless server.
     Wrapped { server: String, state: String },
+    /// Visits after which the call is made again.
+    Visits(Vec<Box<str>>),
 }
 
 /// How a call begins.
 pub(crate) enum Entrance {
     /// From nothing, or with what a stateless server wants to have.
     Anew(Option<Inputs>),
+    /// After visits, which the server may still have to hear of.
+    After(Vec<Box<str>>),
     /// Where it was left.
     Held(Parked, Vec<Answer>),
-    /// Not yet: the client has not answered everything.
-    Asked(Done),
+    /// Not yet, or not at all: this is the answer.
+    Answered(Done),
 }
 
 /// To what a state is bound.
@@ -211,6 +217,7 @@ impl Gateway {
                 Ok(Entrance::Anew(Some(Inputs::passed(responses, state))))
             }
             State::Wrapped { .. } => Err(Fault::InvalidState),
+            State::Visits(ids) => come_back_from_visits((id, method), ids, &retry),
             State::Held(held) => {
                 let waiting = self.suspensions.take(held).ok_or(Fault::InvalidState)?;
                 self.come_back((context, id), &binding, held, waiting, &retry)
@@ -259,10 +266,27 @@ impl Gateway {
         let state = binding.seal(self, context, &State::Held(next), PATIENCE);
         let result = InputRequired::render(missing, &state);
         self.suspensions.put_back(next, waiting);
-        Ok(Entrance::Asked(Done {
+        Ok(Entrance::Answered(Done {
             text: Response::text(Some(id), Ok(result)),
             status: StatusCode::OK,
         }))
+    }
+
+    /// The questions in place of an error that wants URLs to be visited first.
+    pub(crate) fn ask_for_visits(&self, call: &Call, wanted: &[Wanted]) -> Rope {
+        let ids = wanted.iter().map(|visit| visit.id.clone()).collect();
+        let binding = Binding::of(&call.method, call.params.as_ref());
+        let state = binding.seal(self, &call.context, &State::Visits(ids), PATIENCE);
+        let keys: Vec<_> = (1..=wanted.len()).map(visit_key).collect();
+        let entry = |visit: &Wanted| {
+            let question = Question {
+                method: Method::Elicit,
+                params: Some(visit.params()),
+            };
+            question.for_input()
+        };
+        let entries = keys.iter().map(String::as_str).zip(wanted.iter().map(entry));
+        InputRequired::render(entries, &state)
     }
 
     /// The result of a stateless server that needs more, its state wrapped for the client.
@@ -277,4 +301,42 @@ impl Gateway {
         let text = with_text(result, REQUEST_STATE, &sealed);
         Some(RawJson::trusted(text.into_bytes()))
     }
+}
+
+/// Looks at whether the user went to all the URLs.
+fn come_back_from_visits(
+    (id, method): (&Id, &Method),
+    ids: Vec<Box<str>>,
+    retry: &Retry,
+) -> Result<Entrance, Fault> {
+    for number in 1..=ids.len() {
+        let key = visit_key(number);
+        let missing = || Fault::InvalidParams(format!("`inputResponses.{key}` is missing"));
+        let entry = retry.response(&key).ok_or_else(missing)?;
+        let action = Object::read(entry).ok().and_then(|entry| entry.text("action"));
+        if action.as_deref() != Some("accept") {
+            let text = "the user did not visit the URL that the server asked for";
+            return match method {
+                Method::ToolsCall => Ok(Entrance::Answered(Done {
+                    text: Response::text(Some(id), Ok(tool_error(text, Era::Stateless).into())),
+                    status: StatusCode::OK,
+                })),
+                _ => Err(Fault::Unanswered(text.to_owned())),
+            };
+        }
+    }
+    Ok(Entrance::After(ids))
+}
+
+fn visit_key(number: usize) -> String {
+    format!("v{number}")
+}
+
+/// A result that says that the tool failed, and why.
+pub(crate) fn tool_error(text: &str, era: Era) -> RawJson {
+    let mut result = json!({ "content": [{ "type": "text", "text": text }], "isError": true });
+    if era == Era::Stateless {
+        result["resultType"] = "complete".into();
+    }
+    RawJson::render(&result)
 }

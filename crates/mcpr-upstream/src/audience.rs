@@ -1,4 +1,4 @@
-//! Who is told that resources have changed.
+//! Who is told of what servers announce beside their lists.
 
 use std::sync::Arc;
 
@@ -6,12 +6,15 @@ use mcpr_protocol::{Notification, Object, RawJson, notification};
 use mcpr_registry::ServerName;
 use serde_json::json;
 
-/// Told of every change of a resource that a server announces, on whatever connection.
+/// Told of what a server announces beside changed lists, on whatever connection.
 pub trait Audience: Send + Sync + 'static {
     /// The resource that the server calls `uri` has changed; `params` is all it said of it.
     ///
     /// Called while a connection is being read, so it must be quick.
     fn updated(&self, server: &ServerName, uri: &str, params: &Object);
+
+    /// A URL that a user was asked to visit has been (`notifications/elicitation/complete`). As quick.
+    fn visited(&self, server: &ServerName, note: &Notification);
 }
 
 /// Is interested in nothing.
@@ -20,6 +23,8 @@ pub struct NoAudience;
 
 impl Audience for NoAudience {
     fn updated(&self, _: &ServerName, _: &str, _: &Object) {}
+
+    fn visited(&self, _: &ServerName, _: &Notification) {}
 }
 
 /// The way from the connections of one server to the audience.
@@ -34,12 +39,15 @@ impl Herald {
         Self { server, audience }
     }
 
-    /// Passes a notification on if it tells of a resource.
+    /// Passes on a notification that the audience is interested in.
     pub(crate) fn note(&self, note: &Notification) {
-        if &*note.method == notification::RESOURCE_UPDATED
-            && let Some(params) = note.params.as_ref().and_then(|params| Object::read(params).ok())
-        {
-            self.tell(&params);
+        match &*note.method {
+            notification::RESOURCE_UPDATED => {
+                let params = note.params.as_ref().and_then(|params| Object::read(params).ok());
+                params.into_iter().for_each(|params| self.tell(&params));
+            }
+            notification::ELICITATION_COMPLETE => self.audience.visited(&self.server, note),
+            _ => {}
         }
     }
 

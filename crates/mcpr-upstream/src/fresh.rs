@@ -41,9 +41,7 @@ impl Freshness {
 
     /// What a stateless server says in one page of a list; without a word it is stale at once.
     pub(crate) fn read(page: &Object, read_at: Instant) -> Self {
-        let millis = page
-            .get("ttlMs")
-            .and_then(|ttl| ttl.as_str().parse::<f64>().ok());
+        let millis = page.get("ttlMs").and_then(|ttl| ttl.as_str().parse::<f64>().ok());
         // The cast ends at the bounds of the type.
         let most = Duration::from_millis(millis.unwrap_or_default() as u64);
         Self {
@@ -113,9 +111,18 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn without_a_sensible_word_a_list_is_stale_and_private() {
         let now = Instant::now();
-        for text in ["{}", r#"{"ttlMs":-5}"#, r#"{"ttlMs":"x","cacheScope":"shared"}"#, r#"{"ttlMs":null}"#] {
+        for text in [
+            "{}",
+            r#"{"ttlMs":-5}"#,
+            r#"{"ttlMs":"x","cacheScope":"shared"}"#,
+            r#"{"ttlMs":null}"#,
+        ] {
             let list = read(text, now);
-            assert_eq!((list.remaining(now), list.public), (Duration::ZERO, false), "{text}");
+            assert_eq!(
+                (list.remaining(now), list.public),
+                (Duration::ZERO, false),
+                "{text}"
+            );
         }
         let endless = read(r#"{"ttlMs":1e300}"#, now);
         assert!(endless.remaining(now) > Duration::from_secs(1 << 40) && !endless.has_expired(now));

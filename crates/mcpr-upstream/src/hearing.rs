@@ -23,6 +23,7 @@ use self::resources::Resources;
 use crate::Replica;
 use crate::audience::Herald;
 use crate::introduce::Introduced;
+use crate::keeper::jittered;
 use crate::status::Heard;
 use crate::wishes::{Life, Refusal, Wishes};
 
@@ -162,12 +163,13 @@ impl Pauses {
 
     /// The pause after an attempt that lasted so long.
     fn after(&mut self, lasted: Duration) -> Duration {
-        self.0 = if lasted >= Self::GOOD {
+        let pause = if lasted >= Self::GOOD {
             Self::SHORTEST
         } else {
-            (self.0 * 2).min(Self::LONGEST)
+            self.0
         };
-        self.0
+        self.0 = (pause * 2).min(Self::LONGEST);
+        jittered(pause, Self::LONGEST)
     }
 }
 

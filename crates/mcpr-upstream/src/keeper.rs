@@ -249,7 +249,7 @@ impl Keeper {
 
 /// A delay made up to a fifth longer, or at the cap shorter, so that servers lost together do not
 /// come back together.
-fn jittered(delay: Duration, cap: Duration) -> Duration {
+pub(crate) fn jittered(delay: Duration, cap: Duration) -> Duration {
     let mut byte = [0_u8; 1];
     let _ = getrandom::fill(&mut byte);
     let fifth = 0.2 * f64::from(byte[0]) / 255.0;

@@ -58,7 +58,9 @@ impl Server {
             ),
             Method::ToolsList => {
                 self.reads.fetch_add(1, Ordering::Relaxed);
-                Some(r#"{"tools":[{"name":"t","inputSchema":{"type":"object"}}],"ttlMs":60000,"cacheScope":"public"}"#)
+                Some(
+                    r#"{"tools":[{"name":"t","inputSchema":{"type":"object"}}],"ttlMs":60000,"cacheScope":"public"}"#,
+                )
             }
             Method::PromptsList if has_cursor() => {
                 Some(r#"{"prompts":[],"ttlMs":1000,"cacheScope":"private"}"#)

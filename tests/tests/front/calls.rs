@@ -194,7 +194,10 @@ async fn b43_what_is_advertised_answers_without_a_server_and_what_is_not_does_no
         .request("resources/subscribe", r#"{"uri":"file:///x"}"#)
         .await;
     let told = subscribe.message();
-    assert_eq!((refusal(&subscribe).1, &told["error"]["data"]["uri"]), (-32002, &json!("file:///x")));
+    assert_eq!(
+        (refusal(&subscribe).1, &told["error"]["data"]["uri"]),
+        (-32002, &json!("file:///x"))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

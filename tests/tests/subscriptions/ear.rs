@@ -62,7 +62,9 @@ impl Way {
             Self::StatelessHttp => listen(gateway, &resources(uris)).await,
             Self::StatelessPipe => {
                 let mut wire = Wire::new(gateway);
-                let text = gateway.stateless().text("\"l\"", "subscriptions/listen", &resources(uris));
+                let text = gateway
+                    .stateless()
+                    .text("\"l\"", "subscriptions/listen", &resources(uris));
                 wire.send(&text).await;
                 Ear::PipeListen(wire.next().await, wire)
             }
@@ -99,7 +101,10 @@ impl Ear {
     pub(crate) fn accepted(&self) -> &Value {
         match self {
             Self::Listen(first, _) | Self::PipeListen(first, _) => {
-                assert_eq!(first["method"], "notifications/subscriptions/acknowledged", "{first}");
+                assert_eq!(
+                    first["method"], "notifications/subscriptions/acknowledged",
+                    "{first}"
+                );
                 &first["params"]["notifications"]
             }
             Self::Stream(..) | Self::Pipe(_) => panic!("a session accepts each by itself"),
@@ -122,7 +127,8 @@ impl Ear {
             }
             Self::Listen(_, connection) => drop(connection),
             Self::PipeListen(_, mut wire) => {
-                let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l"}}"#;
+                let cancel =
+                    r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l"}}"#;
                 wire.send(cancel).await;
                 wire.close().await;
             }
@@ -143,15 +149,15 @@ pub(crate) async fn listen(gateway: &Gateway, filter: &str) -> Ear {
 
 /// A filter for these resources.
 pub(crate) fn resources(uris: &[&str]) -> String {
-    format!(
-        r#""notifications":{}"#,
-        json!({ "resourceSubscriptions": uris })
-    )
+    format!(r#""notifications":{}"#, json!({ "resourceSubscriptions": uris }))
 }
 
 /// Subscribes in a session, and gives the whole answer.
 pub(crate) async fn subscribe(session: &Session, uri: &str) -> Value {
-    session.request("resources/subscribe", &about(uri)).await.message()
+    session
+        .request("resources/subscribe", &about(uri))
+        .await
+        .message()
 }
 
 /// Ends a subscription of a session.

@@ -46,8 +46,15 @@ async fn agg_11_each_hears_in_the_form_in_which_it_subscribed() {
             both.sort();
             assert_eq!(both, ["file:///a", wrapped.as_str()], "{way:?}");
         }
-        let asked = fake.received().iter().map(|received| received.text.clone()).collect::<String>();
-        assert!(!asked.contains("resource://"), "the server is asked for its own URIs");
+        let asked = fake
+            .received()
+            .iter()
+            .map(|received| received.text.clone())
+            .collect::<String>();
+        assert!(
+            !asked.contains("resource://"),
+            "the server is asked for its own URIs"
+        );
     }
 }
 
@@ -64,7 +71,11 @@ async fn agg_11_a_part_that_changed_is_told_to_those_who_subscribed_to_the_whole
         touch(&gateway, LAST).await;
 
         assert_eq!(whole.hears_of().await, "file:///a/b/c", "{kind:?}");
-        assert_eq!(whole.hears_of().await, LAST, "`file:///ab` is no part of `file:///a`");
+        assert_eq!(
+            whole.hears_of().await,
+            LAST,
+            "`file:///ab` is no part of `file:///a`"
+        );
         assert_eq!(by_exposed.hears_of().await, format!("{wrapped}/b/c"), "{kind:?}");
         assert_eq!(neighbour.hears_of().await, LAST, "{kind:?}");
     }
@@ -74,7 +85,9 @@ async fn agg_11_a_part_that_changed_is_told_to_those_who_subscribed_to_the_whole
 async fn agg_11_resources_of_two_servers_with_one_name_are_two_resources() {
     let (a, b) = (telling().stdio(), telling().stdio());
     let gateway = gateway().fake("a", &a).fake("b", &b).ready().await;
-    let mut first = Way::SessionHttp.hears(&gateway, &["resource://a/file:///a"]).await;
+    let mut first = Way::SessionHttp
+        .hears(&gateway, &["resource://a/file:///a"])
+        .await;
     let mut second = Way::StatelessHttp
         .hears(&gateway, &["resource://b/file:///a", "resource://b/file:///b"])
         .await;
@@ -95,7 +108,11 @@ async fn agg_11_what_a_server_says_in_the_answer_to_a_call_is_told_all_the_same(
         let call = json!({ "name": "a_touch", "arguments": { "uri": "file:///a", "within": true } });
         let answer = caller.request("tools/call", &call.to_string()).await;
 
-        assert!(!answer.text().contains("resources/updated"), "{kind:?}: {}", answer.text());
+        assert!(
+            !answer.text().contains("resources/updated"),
+            "{kind:?}: {}",
+            answer.text()
+        );
         assert_eq!(ear.hears_of().await, "file:///a", "{kind:?}");
     }
 }
@@ -106,7 +123,15 @@ async fn agg_11_what_changes_while_no_stream_is_open_is_told_once_when_one_opens
     let gateway = gateway().fake("a", &fake).fake("b", &other).ready().await;
     let client = gateway.client().await;
     for uri in ["file:///a", "file:///b", "resource://b/memo:///last"] {
-        subscribe(&client, &if uri.starts_with("res") { uri.into() } else { exposed(uri) }).await;
+        subscribe(
+            &client,
+            &if uri.starts_with("res") {
+                uri.into()
+            } else {
+                exposed(uri)
+            },
+        )
+        .await;
     }
     let mut witness = Way::SessionPipe.hears(&gateway, &[&exposed("file:///b")]).await;
     for _ in 0..20 {
@@ -118,7 +143,11 @@ async fn agg_11_what_changes_while_no_stream_is_open_is_told_once_when_one_opens
     let mut stream = client.stream().await;
     touch_at(&gateway, "b", &json!({ "uri": LAST })).await;
 
-    for uri in [exposed("file:///a"), exposed("file:///b"), "resource://b/memo:///last".into()] {
+    for uri in [
+        exposed("file:///a"),
+        exposed("file:///b"),
+        "resource://b/memo:///last".into(),
+    ] {
         let message = stream.message(|message| !message.is_null()).await.unwrap();
         assert_eq!(message["params"]["uri"], uri, "{message}");
     }
@@ -140,7 +169,11 @@ async fn agg_11_who_has_left_hears_nothing_more_and_the_others_do() {
 
         assert_eq!(stays.hears_of().await, "file:///a", "{kind:?}");
         let message = stream.message(|message| !message.is_null()).await.unwrap();
-        assert_eq!(message["params"]["uri"], exposed(LAST), "the other name ends it as well");
+        assert_eq!(
+            message["params"]["uri"],
+            exposed(LAST),
+            "the other name ends it as well"
+        );
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use mcpr_bridge::{InputRequired, Question, answer_as_input, session_answer};
-use mcpr_protocol::{Era, Id, Method, Notification, Object, RawJson, Request, Response, Rope, declined};
+use mcpr_protocol::{Era, Id, Method, Notification, Object, RawJson, Request, Response, Rope, declined, notification};
 use mcpr_router::Lease;
 use mcpr_telemetry::Status;
 use mcpr_transport::Reason;
@@ -25,7 +25,7 @@ use crate::fault::Fault;
 use crate::gateway::Gateway;
 use crate::question::{Answer, Asked};
 use crate::record::Ending;
-use crate::suspension::ROUNDS;
+use crate::suspension::{ROUNDS, tool_error};
 
 /// How long more questions are waited for before a stateless client gets those there are.
 const GATHER: Duration = Duration::from_millis(25);
@@ -49,6 +49,8 @@ pub(super) struct Asking {
     inputs: Option<Collecting>,
     /// How often the client was asked.
     round: u32,
+    /// The names that mcpr gave visits of URLs, which a stateless server has none for.
+    visits: Vec<String>,
 }
 
 struct Put {
@@ -145,6 +147,12 @@ impl Asking {
             .collect()
     }
 
+    /// Tells a client that the visits it was asked for are done, as far as the call goes.
+    pub(super) fn visits_done(&mut self) -> Vec<Rope> {
+        let visits = std::mem::take(&mut self.visits);
+        visits.iter().map(|visit| visit_done(visit)).collect()
+    }
+
     /// Tells a server that waits for answers that none will come.
     pub(super) fn decline_all(&mut self, gateway: &Gateway, lease: &Lease) {
         for gathered in std::mem::take(&mut self.gathered) {
@@ -198,6 +206,10 @@ impl Course {
         let version = open.lease.replica.version;
         match question.for_session(version, context.client.version, None) {
             Ok(params) => {
+                if let Some(visit) = question.visit() {
+                    let server = &self.call.target.server;
+                    self.call.gateway.visits.asked(server, &visit, session);
+                }
                 let (text, asked) = session.questions.ask(&question.method, params);
                 self.asking.put(Origin::Request(request.id), question, asked);
                 Some(Step::Note(text))
@@ -277,7 +289,10 @@ impl Course {
     fn give_up_for(&mut self, text: &str) -> Step {
         self.give_up(Reason::Client);
         match self.call.method {
-            Method::ToolsCall => self.conclude(tool_error(text).into(), Status::ToolError),
+            Method::ToolsCall => {
+                let result = tool_error(text, self.call.context.era());
+                self.conclude(result.into(), Status::ToolError)
+            },
             _ => self.fail(&Fault::Unanswered(text.to_owned())),
         }
     }
@@ -336,6 +351,9 @@ impl Course {
         if let (true, Some(session), Ok(params)) = (allowed, &context.session, params) {
             let (text, asked) = session.questions.ask(&question.method, params);
             self.outbox.push_back(text);
+            if question.wants_visit() {
+                self.asking.visits.push(visit);
+            }
             self.asking.put(Origin::Input(index), question, asked);
             return None;
         }
@@ -394,9 +412,9 @@ impl Course {
     }
 }
 
-/// A result that says that the tool failed, and why.
-fn tool_error(text: &str) -> RawJson {
-    RawJson::render(&json!({ "content": [{ "type": "text", "text": text }], "isError": true }))
+fn visit_done(visit: &str) -> Rope {
+    let params = RawJson::render(&json!({ "elicitationId": visit }));
+    Notification::text(notification::ELICITATION_COMPLETE, params.into())
 }
 
 fn raw(text: Rope) -> RawJson {

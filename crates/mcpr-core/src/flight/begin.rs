@@ -20,6 +20,10 @@ const LOG_LEVEL: Duration = Duration::from_secs(2);
 
 /// Leases a replica and sends the request.
 pub(super) async fn begin(call: Arc<Call>) -> Result<Open, Fault> {
+    if !call.after.is_empty() {
+        let visits = &call.gateway.visits;
+        visits.done(&call.target.server, &call.after).await;
+    }
     let lease = match lease_for(&call).await {
         Err(error) if error.kind == RouteErrorKind::Starting => {
             // Most servers that start were lost a moment ago, and are back in another.

@@ -9,7 +9,7 @@ use std::task::{Context as Task, Poll, ready};
 use std::time::Duration;
 
 use http::StatusCode;
-use mcpr_protocol::{Message, Notification, Object, RawJson, Response, Rope, Version, notification};
+use mcpr_protocol::{Ability, Message, Notification, Object, RawJson, Response, Rope, Version, notification};
 use mcpr_router::{Lease, RouteError};
 use mcpr_telemetry::Status;
 use mcpr_transport::{Exchange, Failed, FailedKind, Reason, Sent};
@@ -26,6 +26,7 @@ use crate::question::Answer;
 use crate::record::{Ending, record, status_of};
 use crate::suspension::Ticket;
 use crate::tasks::TASK_ID;
+use crate::visits::Wanted;
 
 /// How often an expired session is renewed for one request before that is given up.
 const RENEWALS: u32 = 10;
@@ -206,6 +207,9 @@ impl Course {
             Ok(step) => return step,
             Err(response) => response,
         };
+        if let Some(step) = self.needs_visits(&response) {
+            return Some(step);
+        }
         let status = status_of(&response);
         let outcome = self.call.incoming(&open.lease, response.outcome);
         // The status that the stateless era has for a server's error, where the client is of it too.
@@ -220,6 +224,27 @@ impl Course {
             error: None,
         });
         Some(self.finish(Step::Done(Done { text, status: http })))
+    }
+
+    /// An error that wants URLs to be visited: a question for a stateless client, and for one of the
+    /// session era what it understands itself.
+    fn needs_visits(&mut self, response: &Response) -> Option<Step> {
+        let context = &self.call.context;
+        if !context.abilities.has(Ability::Url) {
+            return None;
+        }
+        let wanted = Wanted::read(response.outcome.as_ref().err()?)?;
+        if let Some(session) = &context.session {
+            for visit in &wanted {
+                self.call
+                    .gateway
+                    .visits
+                    .asked(&self.call.target.server, &visit.id, session);
+            }
+            return None;
+        }
+        let result = self.call.gateway.ask_for_visits(&self.call, &wanted);
+        Some(self.conclude(result, Status::Ok))
     }
 
     /// The id of the task that a call has become, if its server takes it as one only.
@@ -349,6 +374,9 @@ impl Course {
     /// The last step, after the client was told which questions need no answer any more.
     fn finish(&mut self, last: Step) -> Step {
         self.outbox.extend(self.asking.withdraw_all());
+        if self.call.context.client.version == Version::V2025_11_25 {
+            self.outbox.extend(self.asking.visits_done());
+        }
         match self.outbox.pop_front() {
             Some(note) => {
                 self.last = Some(last);

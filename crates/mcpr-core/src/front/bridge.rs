@@ -2,9 +2,10 @@
 //!
 //! The bridge looks into a message only as far as it must to know how it travels: which era it is
 //! of (`era`), which session it belongs to (`session`, `renew`), and which request an answer ends
-//! (`relay`).
+//! (`relay`, `batch`).
 //! What it carries is the text as it came, in both directions.
 
+mod batch;
 mod era;
 mod relay;
 mod renew;
@@ -19,7 +20,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
-use mcpr_protocol::{Broken, Era, ErrorObject, Id, Message, Method, Notification, Request, Response, Rope};
+use mcpr_protocol::{
+    Broken, Era, ErrorObject, Fault, Id, Message, Method, Notification, Request, Response, Rope,
+};
 use mcpr_protocol::{code, notification};
 use mcpr_transport::Failed;
 use mcpr_transport::child::{Line, LineReader};
@@ -180,6 +183,9 @@ impl Bridge {
             Ok(Message::Request(request)) => self.request(request, text, work).await,
             Ok(Message::Notification(note)) => self.notification(&note, text, work).await,
             Ok(Message::Response(_)) => self.deliver(text).await,
+            Err(Broken {
+                fault: Fault::Batch, ..
+            }) => self.batch(text, work).await,
             Err(Broken { fault, id }) => {
                 self.refuse(id.as_ref(), &ErrorObject::new(fault.code(), fault.to_string()))
                     .await;

@@ -43,6 +43,7 @@ impl SessionNotices {
                 biased;
                 () = self.open.cancelled() => return None,
                 changed = self.snapshots.changed() => changed.ok()?,
+                message = self.session.post.next() => return Some(message),
                 params = self.session.subscriber.inbox.next() => {
                     return Some(Notification::text(notification::RESOURCE_UPDATED, params.into()));
                 }

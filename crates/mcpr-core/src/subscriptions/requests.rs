@@ -41,7 +41,7 @@ impl Gateway {
             Taken::Full => return Err(Fault::Subscriptions(most)),
             Taken::Closed => return Err(Fault::UnknownSession),
         }
-        let told = self.told_of(context, &topic).await;
+        let told = self.told_of(context, &topic, &uri).await;
         if told.is_err() && taken == Taken::New {
             session.subscriber.release(&uri);
         }
@@ -110,7 +110,7 @@ impl Gateway {
     }
 
     /// Waits until the server has accepted.
-    async fn told_of(&self, context: &Context, topic: &Topic) -> Result<(), Fault> {
+    async fn told_of(&self, context: &Context, topic: &Topic, spelled: &str) -> Result<(), Fault> {
         let (limit, _) = self.limits_of(topic.server());
         let limit = limit.map_or(PATIENCE, |limit| limit.min(PATIENCE));
         let told = tokio::select! {
@@ -119,7 +119,8 @@ impl Gateway {
         };
         let refusal = match told {
             Ok(Ok(())) => return Ok(()),
-            Ok(Err(refusal)) => self.refusal(context, topic, refusal),
+            Ok(Err(Refusal::Error(error))) => Fault::Server(self.passed_on(context, topic, spelled, &error)),
+            Ok(Err(refusal)) => refused(topic, refusal),
             Err(_) => Fault::Timeout {
                 server: topic.server().clone(),
                 limit,
@@ -128,18 +129,9 @@ impl Gateway {
         Err(refusal.scrubbed(&self.secrets))
     }
 
-    fn refusal(&self, context: &Context, topic: &Topic, refusal: Refusal) -> Fault {
-        let server = topic.server();
-        match refusal {
-            Refusal::NotOffered => Fault::NoUpdates(server.clone()),
-            Refusal::Error(error) => Fault::Server(self.passed_on(context, topic, &error)),
-            Refusal::Failed(failed) => RouteError::of(server.clone(), &failed).into(),
-            Refusal::Unavailable(status) => mcpr_router::unavailable(&topic.upstream, &status).into(),
-        }
-    }
-
-    /// The server's own error, in the words of the client's era.
-    fn passed_on(&self, context: &Context, topic: &Topic, error: &RawJson) -> ErrorObject {
+    /// The server's own error, in the words of the client's era. What was asked for under a name is
+    /// answered under it.
+    fn passed_on(&self, context: &Context, topic: &Topic, spelled: &str, error: &RawJson) -> ErrorObject {
         let snapshot = self.snapshot();
         let replica = topic.upstream.replica();
         let passage = Passage {
@@ -150,11 +142,23 @@ impl Gateway {
             asked: None,
             server_info: None,
         };
-        let expose = |uri: &str| snapshot.known.expose_uri(topic.server(), uri);
+        let expose = |uri: &str| match uri {
+            uri if *uri == *topic.origin => Some(spelled.to_owned()),
+            uri => snapshot.known.expose_uri(topic.server(), uri),
+        };
         let (Ok(text) | Err(text)) = mcpr_bridge::error(error, &passage, &expose);
         RawJson::trusted(text.into_bytes())
             .read()
             .unwrap_or_else(|_| ErrorObject::new(code::INTERNAL, unreadable(topic.server())))
+    }
+}
+
+fn refused(topic: &Topic, refusal: Refusal) -> Fault {
+    let server = topic.server().clone();
+    match refusal {
+        Refusal::NotOffered | Refusal::Error(_) => Fault::NoUpdates(server),
+        Refusal::Failed(failed) => RouteError::of(server, &failed).into(),
+        Refusal::Unavailable(status) => mcpr_router::unavailable(&topic.upstream, &status).into(),
     }
 }
 

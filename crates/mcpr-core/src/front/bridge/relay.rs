@@ -74,7 +74,8 @@ pub(super) fn lost(failed: &Failed) -> ErrorObject {
     }
 }
 
-fn ended(answer: &Answer) -> ErrorObject {
+/// The error for an answer that ended before the response.
+pub(super) fn ended(answer: &Answer) -> ErrorObject {
     if answer.status.is_success() {
         return outcome_unknown("the answer ended before the response");
     }
@@ -89,7 +90,7 @@ fn outcome_unknown(why: &str) -> ErrorObject {
 }
 
 /// The error for an answer of HTTP that holds no response.
-fn refused(answer: &Answer, text: &[u8]) -> ErrorObject {
+pub(super) fn refused(answer: &Answer, text: &[u8]) -> ErrorObject {
     let status = answer.status.as_u16();
     let said = message_of(text).unwrap_or_else(|| format!("the mcpr gateway answers HTTP {}", answer.status));
     let error = ErrorObject::new(code::INTERNAL, said);

@@ -66,8 +66,7 @@ impl Renewal {
 }
 
 impl Bridge {
-    /// Sends a request of the session era. If the gateway does not know its session, it was not
-    /// carried out: it is sent once more in a new one.
+    /// Sends a request of the session era, and passes on what comes for it.
     ///
     /// # Errors
     ///
@@ -78,25 +77,41 @@ impl Bridge {
         text: Bytes,
         given_up: &CancellationToken,
     ) -> Result<(), ErrorObject> {
+        match self.ask_in_session(&text, given_up).await? {
+            Some(answer) => self.pass_on(request, answer).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Posts a text of the session era. If the gateway does not know its session, it was not
+    /// carried out: it is posted once more in a new one, unless it was given up meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// What stands in for an answer that does not come.
+    pub(super) async fn ask_in_session(
+        &self,
+        text: &Bytes,
+        given_up: &CancellationToken,
+    ) -> Result<Option<Answer>, ErrorObject> {
         let mut refused = None;
         if let Some(headers) = self.session_headers() {
-            let answer = self.ask(&headers, &text).await?;
+            let answer = self.ask(&headers, text).await?;
             if !is_unknown(&headers, &answer) {
-                return self.pass_on(request, answer).await;
+                return Ok(Some(answer));
             }
             refused = Some(answer);
         }
         let renewed = self.renew().await;
         if given_up.is_cancelled() {
-            return Ok(());
+            return Ok(None);
         }
-        let answer = match (renewed, refused) {
-            (Some(headers), _) => self.ask(&headers, &text).await?,
+        Ok(Some(match (renewed, refused) {
+            (Some(headers), _) => self.ask(&headers, text).await?,
             (None, Some(refused)) => refused,
             // The gateway says what is missing.
-            (None, None) => self.ask(self.link.template(), &text).await?,
-        };
-        self.pass_on(request, answer).await
+            (None, None) => self.ask(self.link.template(), text).await?,
+        }))
     }
 
     /// Posts a request of the session with these headers, and forgets that if it is unknown.

@@ -1,5 +1,6 @@
 //! Stories about a client on a pipe and a gateway that the test plays itself.
 
+mod batches;
 mod faults;
 mod renewals;
 mod sessions;
@@ -161,9 +162,13 @@ impl Client {
     }
 
     async fn opens_session(&mut self, gateway: &Played) {
+        self.opens_session_of(gateway, "2025-06-18").await;
+    }
+
+    async fn opens_session_of(&mut self, gateway: &Played, version: &str) {
         self.says(INITIALIZE).await;
-        gateway.asked().await.opens("s1", "2025-06-18").await;
-        let answer = json!({ "jsonrpc": "2.0", "id": "i", "result": { "protocolVersion": "2025-06-18" } });
+        gateway.asked().await.opens("s1", version).await;
+        let answer = json!({ "jsonrpc": "2.0", "id": "i", "result": { "protocolVersion": version } });
         assert_eq!(self.hears().await, answer);
     }
 }

@@ -12,8 +12,9 @@ use crate::resources;
 /// How long one step takes.
 const STEP: Duration = Duration::from_millis(50);
 
-/// How long a client that was hung up on has to wait for its answer.
-const AWAY: Duration = Duration::from_millis(500);
+/// How long a client that was hung up on has to wait for its answer: longer than a gateway waits until it begins
+/// a stream for a call that may be slow (HTTP-06).
+const AWAY: Duration = Duration::from_millis(2500);
 
 const fn tool(name: &'static str, description: &'static str, work: fn(Call) -> Work) -> Tool {
     Tool {
