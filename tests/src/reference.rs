@@ -52,6 +52,12 @@ impl Reference {
     pub fn entry(&self) -> Value {
         json!({ "type": "http", "url": self.url, "mcpr": untouched() })
     }
+
+    /// The entry of one over stdio, which the gateway starts.
+    pub fn stdio(eras: Eras) -> Value {
+        let words = ["--era", eras.word(), "--stdio"];
+        json!({ "command": binary("refserver"), "args": words, "mcpr": untouched() })
+    }
 }
 
 impl Eras {

@@ -34,6 +34,15 @@ pub struct Retry {
 }
 
 impl InputRequired {
+    /// What a task of the extension asks for (2026-07-28, tasks); `None` for nothing that can be read.
+    pub fn of_task(task: &Object) -> Option<Self> {
+        let requests = questions(&task.get(INPUT_REQUESTS)?).ok()?;
+        Some(Self {
+            requests,
+            state: None,
+        })
+    }
+
     /// Reads a result; `None` where it is an answer.
     ///
     /// # Errors

@@ -67,9 +67,7 @@ impl Question {
     /// What a server of the session era calls the visit of a URL that it asks for.
     pub fn visit(&self) -> Option<String> {
         let params = Object::read(self.params.as_ref()?).ok()?;
-        params
-            .text("elicitationId")
-            .filter(|_| self.is_visit(&params))
+        params.text("elicitationId").filter(|_| self.is_visit(&params))
     }
 
     /// The entry of a stateless client's `inputRequests`.

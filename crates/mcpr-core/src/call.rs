@@ -1,6 +1,7 @@
 //! Requests that go to a server: whose they are, and what the server gets to see.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
@@ -9,6 +10,7 @@ use mcpr_protocol::{Ability, Edit, Era, Id, LogLevel, Method, Object, RawJson, R
 use mcpr_registry::{ParamHeader, Route, ServerName, UriError};
 use mcpr_router::Lease;
 use mcpr_transport::{Outgoing, Party};
+use mcpr_upstream::Replica;
 use memchr::memmem;
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -35,6 +37,8 @@ pub(crate) struct Call {
     pub(crate) began: Instant,
     /// For whom it is made.
     pub(crate) party: Party,
+    /// Whether mcpr waits for a task of a stateless server in place of its client.
+    pub(crate) takes_tasks: AtomicBool,
     /// The visits of URLs that its server waits for.
     pub(crate) after: Vec<Box<str>>,
     /// What a stateless server gets of what it asked for.
@@ -256,15 +260,6 @@ impl Call {
     pub(crate) fn outgoing(&self, lease: &Lease) -> Outgoing {
         let id = lease.replica.next_id();
         let version = lease.replica.version;
-        let own = self.gateway.client_info();
-        let hop = Hop {
-            version,
-            method: &self.method,
-            progress: self.progress.is_some().then_some(id),
-            capabilities: &self.context.capabilities(),
-            client_info: self.context.client.info.as_ref().unwrap_or(&own),
-            log_level: self.context.heard_level().map(LogLevel::as_str),
-        };
         let (member, value) = self.target.change.clone();
         let mut changes: Vec<(&'static str, Rope)> = vec![(member, value.into())];
         let arguments = self.params.as_ref().and_then(|params| params.get("arguments"));
@@ -284,7 +279,12 @@ impl Call {
         }
         Outgoing {
             id,
-            params: mcpr_bridge::params(self.params.as_ref(), changes, &hop),
+            params: self.hop(
+                version,
+                &self.method,
+                self.progress.is_some().then_some(id),
+                |hop| mcpr_bridge::params(self.params.as_ref(), changes, hop),
+            ),
             name: self.method.named_by().map(|_| self.target.origin.clone()),
             headers: if stateless {
                 self.target.headers(arguments.as_ref())
@@ -294,6 +294,58 @@ impl Call {
             method: self.method.clone(),
             party: self.party,
         }
+    }
+
+    /// A request of mcpr's own about a task that the call has become.
+    pub(crate) fn about_task(
+        &self,
+        replica: &Replica,
+        method: Method,
+        task: &str,
+        responses: Option<Rope>,
+    ) -> Outgoing {
+        let mut changes: Vec<(&'static str, Rope)> = vec![(TASK_ID, RawJson::string(task).into())];
+        changes.extend(responses.map(|responses| (INPUT_RESPONSES, responses)));
+        Outgoing {
+            id: replica.next_id(),
+            params: self.hop(replica.version, &method, None, |hop| {
+                mcpr_bridge::params(None, changes, hop)
+            }),
+            name: Some(task.into()),
+            headers: Vec::new(),
+            method,
+            party: self.party,
+        }
+    }
+
+    /// The hop to a server of that revision.
+    fn hop<R>(
+        &self,
+        version: Version,
+        method: &Method,
+        progress: Option<u64>,
+        go: impl FnOnce(&Hop<'_>) -> R,
+    ) -> R {
+        let own = self.gateway.client_info();
+        let capabilities = match self.takes_tasks.load(Ordering::Relaxed) {
+            true => self.context.abilities.with(Ability::Tasks).declared(version),
+            false => self.context.capabilities(),
+        };
+        go(&Hop {
+            version,
+            method,
+            progress,
+            capabilities: &capabilities,
+            client_info: self.context.client.info.as_ref().unwrap_or(&own),
+            log_level: self.context.heard_level().map(LogLevel::as_str),
+        })
+    }
+
+    /// Finds out again whose it is, by what is offered now.
+    pub(crate) fn resolve_again(&mut self) -> Result<(), Fault> {
+        self.snapshot = self.gateway.snapshot();
+        self.target = Target::resolve(&self.gateway, &self.context, &self.method, self.params.as_ref())?;
+        Ok(())
     }
 
     /// Takes what the server asked for, for the next time the call is sent.

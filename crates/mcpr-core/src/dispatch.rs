@@ -1,6 +1,7 @@
 //! The table of methods.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use http::StatusCode;
 use mcpr_auth::{Principal, Scope};
@@ -143,6 +144,7 @@ impl Gateway {
             party: context.party(),
             inputs: Mutex::new(inputs),
             after,
+            takes_tasks: AtomicBool::new(false),
             context,
             number: incoming.number,
             id: incoming.id,

@@ -17,12 +17,12 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::audience::Audiences;
 use crate::doorkeeper::Doorkeeper;
 use crate::fold::Folder;
 use crate::gateway::{Facts, Gateway};
 use crate::memory::{Recalled, recall, write_down};
 use crate::session::{SessionLimits, Sessions};
-use crate::audience::Audiences;
 use crate::suspension::Suspensions;
 
 /// How many servers may be starting at once.

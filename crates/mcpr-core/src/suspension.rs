@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
-use mcpr_bridge::{InputRequired, Purpose, Question, REQUEST_STATE, Retry, digest, input_as_answer, with_text};
+use mcpr_bridge::{
+    InputRequired, Purpose, Question, REQUEST_STATE, Retry, digest, input_as_answer, with_text,
+};
 use mcpr_protocol::{Era, Id, Method, Object, RawJson, Response, Rope};
 use mcpr_registry::ServerName;
 use parking_lot::Mutex;

@@ -83,10 +83,7 @@ impl Visits {
         let Some(id) = params.and_then(|params| params.text("elicitationId")) else {
             return;
         };
-        let before = self
-            .known
-            .lock()
-            .set((server.clone(), id.into()), State::Done);
+        let before = self.known.lock().set((server.clone(), id.into()), State::Done);
         self.news.notify_waiters();
         if let Some(State::Asked(session)) = before
             && let Some(session) = session.upgrade()

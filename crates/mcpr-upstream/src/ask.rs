@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpr_protocol::{
-    Abilities, Edit, Envelope, Era, ErrorObject, Message, Method, Notification, Object, RawJson, Request, Response,
-    Rope, Version, code, declined,
+    Abilities, Edit, Envelope, Era, ErrorObject, Message, Method, Notification, Object, RawJson, Request,
+    Response, Rope, Version, code, declined,
 };
 use mcpr_transport::{Event, Failed, FailedKind, Outgoing, Transport};
 use tokio::sync::mpsc;
@@ -113,11 +113,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    pub(crate) fn new(
-        transport: Arc<dyn Transport>,
-        events: mpsc::Receiver<Event>,
-        herald: Herald,
-    ) -> Self {
+    pub(crate) fn new(transport: Arc<dyn Transport>, events: mpsc::Receiver<Event>, herald: Herald) -> Self {
         Self {
             transport,
             events,

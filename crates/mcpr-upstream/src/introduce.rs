@@ -3,8 +3,9 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use mcpr_protocol::{Abilities, 
-    ErrorObject, Message, Method, Notification, Object, RawJson, Rope, Version, code, key, notification,
+use mcpr_protocol::{
+    Abilities, ErrorObject, Message, Method, Notification, Object, RawJson, Rope, Version, code, key,
+    notification,
 };
 use mcpr_registry::Capabilities;
 use mcpr_transport::{Failed, FailedKind, Transport};

@@ -32,7 +32,8 @@ pub use introduce::CLIENT_NAME;
 pub use pool::{Pool, PoolOptions};
 pub use replica::{Company, InFlight, Replica};
 pub use spec::{
-    Backoff, HttpSpec, Isolation, ProtocolChoice, Queue, Reach, SecretText, SseChoice, StdioSpec, Timeouts, UpstreamSpec,
+    Backoff, HttpSpec, Isolation, ProtocolChoice, Queue, Reach, SecretText, SseChoice, StdioSpec, Timeouts,
+    UpstreamSpec,
 };
 pub use status::{Notices, Phase, Status, Upstream};
 pub use wishes::{Refusal, Wishes};

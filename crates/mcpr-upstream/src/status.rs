@@ -134,6 +134,16 @@ impl Upstream {
         let _ = self.commands.try_send(Command::Expired(Heard::of(kind)));
     }
 
+    /// Has the tools listed again and waits for that. The caller bounds the wait.
+    pub async fn relist_tools(&self) {
+        let mut status = self.status.clone();
+        let before = status.borrow_and_update().notices.tools;
+        self.heard(notification::TOOLS_CHANGED);
+        let _ = status
+            .wait_for(|status| status.notices.tools > before || status.replica.is_none())
+            .await;
+    }
+
     /// Whether requests can go to the server again after one to `replica` failed: it turns out to
     /// be well, or it is replaced. The caller bounds the wait.
     pub async fn recovered(&self, replica: &Arc<Replica>) -> bool {

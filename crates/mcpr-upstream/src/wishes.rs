@@ -91,7 +91,12 @@ impl Wishes {
     pub(crate) async fn settled(&self, uri: &str) -> Result<(), Refusal> {
         let mut book = self.0.subscribe();
         let decided = |book: &Book| !matches!(book.standing(uri), Some(Standing::Asked));
-        match book.wait_for(decided).await.as_deref().map(|book| book.standing(uri)) {
+        match book
+            .wait_for(decided)
+            .await
+            .as_deref()
+            .map(|book| book.standing(uri))
+        {
             Ok(Some(Standing::Stands)) => Ok(()),
             Ok(Some(Standing::Refused(refusal))) => Err(refusal.clone()),
             _ => Err(Refusal::NotOffered), // It was taken back meanwhile.
@@ -180,7 +185,10 @@ impl Book {
     /// The resources that are to be asked for.
     pub(crate) fn asked(&self) -> impl Iterator<Item = &Arc<str>> {
         let asked = |wish: &Wish| matches!(wish.standing, Standing::Asked);
-        self.wishes.iter().filter(move |(_, wish)| asked(wish)).map(|(uri, _)| uri)
+        self.wishes
+            .iter()
+            .filter(move |(_, wish)| asked(wish))
+            .map(|(uri, _)| uri)
     }
 
     /// The resources that are heard of, or should be.

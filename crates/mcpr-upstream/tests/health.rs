@@ -11,8 +11,8 @@ use mcpr_protocol::{ErrorObject, Id, Message, Method, RawJson, Response, Version
 use mcpr_registry::ServerName;
 use mcpr_transport::{Answering, Event, Exchange, Failed, Outgoing, Reason, Transport};
 use mcpr_upstream::{
-    Dial, Dialled, HttpSpec, NoAudience, NoMemory, Pool, PoolOptions, ProtocolChoice, Reach, SecretText, SseChoice,
-    Upstream, UpstreamSpec, Wire,
+    Dial, Dialled, HttpSpec, NoAudience, NoMemory, Pool, PoolOptions, ProtocolChoice, Reach, SecretText,
+    SseChoice, Upstream, UpstreamSpec, Wire,
 };
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
@@ -117,7 +117,12 @@ fn pool(server: &Server) -> Pool {
         protocol: ProtocolChoice::Session,
         ..UpstreamSpec::new(Reach::Http(http))
     };
-    let pool = Pool::new(Arc::new(server.clone()), Arc::new(NoMemory), Arc::new(NoAudience), options);
+    let pool = Pool::new(
+        Arc::new(server.clone()),
+        Arc::new(NoMemory),
+        Arc::new(NoAudience),
+        options,
+    );
     pool.apply(vec![(name(), spec)]);
     pool
 }
@@ -169,7 +174,10 @@ async fn b105_a_server_at_work_may_be_silent() {
     let server = server(&[Ping::Unheard; 6]);
     let pool = pool(&server);
     let upstream = await_start(&pool, 1).await;
-    let call = upstream.replica().unwrap().enter(mcpr_transport::Party::GATEWAY, mcpr_upstream::Company::Any);
+    let call = upstream
+        .replica()
+        .unwrap()
+        .enter(mcpr_transport::Party::GATEWAY, mcpr_upstream::Company::Any);
     while server.0.lock().len() > 2 {
         tokio::time::sleep(Duration::from_secs(1)).await;
     }

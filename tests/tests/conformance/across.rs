@@ -2,7 +2,7 @@
 
 use mcpr_tests::Eras;
 
-use crate::run::{Impossible, passes_through};
+use crate::run::{Impossible, passes_through, passes_through_to_a_pipe};
 use crate::suite::Suite;
 
 /// What a client of the session era cannot get from a stateless server.
@@ -126,4 +126,9 @@ async fn conformance_0_2_0_for_2025_11_25_passes_across_to_a_stateless_server() 
 #[tokio::test(flavor = "multi_thread")]
 async fn conformance_0_2_0_for_2026_07_28_passes_across_to_a_session_server() {
     passes_through(Suite::Stateless0_2_0, Eras::Session, FROM_SESSION).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conformance_0_2_0_for_2026_07_28_passes_across_to_a_session_server_on_a_pipe() {
+    passes_through_to_a_pipe(Suite::Stateless0_2_0, Eras::Session, FROM_SESSION).await;
 }

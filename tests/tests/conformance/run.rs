@@ -1,7 +1,7 @@
 //! A suite, run at a server and at a gateway in front of one.
 
 use mcpr_tests::{Eras, Reference, gateway};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::report::{Gap, Report, Table};
 use crate::suite::Suite;
@@ -16,7 +16,17 @@ pub(crate) struct Impossible {
 /// Runs a suite at a server of both eras, and at a gateway in front of one with `eras`. Every check that passes
 /// there must pass here, but those that cannot; and those must not.
 pub(crate) async fn passes_through(suite: Suite, eras: Eras, impossible: &[Impossible]) {
-    let (direct, through) = tokio::join!(direct(suite), through(suite, eras));
+    let reference = Reference::start(eras);
+    compare(suite, reference.entry(), impossible).await;
+}
+
+/// The same with a server over stdio.
+pub(crate) async fn passes_through_to_a_pipe(suite: Suite, eras: Eras, impossible: &[Impossible]) {
+    compare(suite, Reference::stdio(eras), impossible).await;
+}
+
+async fn compare(suite: Suite, entry: Value, impossible: &[Impossible]) {
+    let (direct, through) = tokio::join!(direct(suite), through(suite, entry));
     let gaps = direct.gaps(&through);
 
     let open: Vec<_> = gaps.iter().filter(|gap| !is_excused(gap, impossible)).collect();
@@ -41,13 +51,12 @@ async fn direct(suite: Suite) -> Report {
     suite.run(reference.url()).await
 }
 
-async fn through(suite: Suite, eras: Eras) -> Report {
-    let reference = Reference::start(eras);
+async fn through(suite: Suite, entry: Value) -> Report {
     // Whatever the gateway adds is not the server's.
     let gateway = gateway()
         .open()
         .own("builtins", json!(false))
-        .server("reference", reference.entry());
+        .server("reference", entry);
     let gateway = gateway.ready().await;
     suite.run(&gateway.url()).await
 }

@@ -3,7 +3,7 @@
 use mcpr_tests::Eras;
 
 use crate::across::FROM_STATELESS;
-use crate::run::{Impossible, passes_through};
+use crate::run::{Impossible, passes_through, passes_through_to_a_pipe};
 use crate::suite::Suite;
 
 /// Where a session server hangs up, the gateway comes back to it.
@@ -38,4 +38,14 @@ async fn conformance_0_1_16_all_passes_through_to_a_session_server() {
 #[tokio::test(flavor = "multi_thread")]
 async fn conformance_0_2_0_for_2025_11_25_passes_through_to_a_session_server() {
     passes_through(Suite::Session0_2_0, Eras::Session, FROM_SESSION).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conformance_0_2_0_for_2026_07_28_passes_through_to_a_pipe() {
+    passes_through_to_a_pipe(Suite::Stateless0_2_0, Eras::Both, &[]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conformance_0_2_0_for_2025_11_25_passes_through_to_a_session_server_on_a_pipe() {
+    passes_through_to_a_pipe(Suite::Session0_2_0, Eras::Session, FROM_SESSION).await;
 }

@@ -15,7 +15,10 @@ const UNSUBSCRIBE: &str = "resources/unsubscribe";
 /// The URIs of all requests of this method.
 fn asked(fake: &Fake, method: &str) -> Vec<Value> {
     let received = fake.received_of(method);
-    received.iter().map(|request| request.params()["uri"].clone()).collect()
+    received
+        .iter()
+        .map(|request| request.params()["uri"].clone())
+        .collect()
 }
 
 /// The resources of each listen that named any, in order.
@@ -27,13 +30,20 @@ pub(crate) fn listened(fake: &Fake) -> Vec<Value> {
 
 /// How many listens the gateway has ended.
 fn ended(fake: &Fake) -> usize {
-    let closed = fake.received().iter().filter(|line| line.closed.is_some()).count();
+    let closed = fake
+        .received()
+        .iter()
+        .filter(|line| line.closed.is_some())
+        .count();
     closed + fake.received_of("notifications/cancelled").len()
 }
 
 async fn await_ended(fake: &Fake, count: usize) {
     let what = format!("{count} listens end");
-    wait_until(Duration::from_secs(10), &what, || (ended(fake) >= count).then_some(())).await;
+    wait_until(Duration::from_secs(10), &what, || {
+        (ended(fake) >= count).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -63,7 +73,9 @@ async fn b106_a_server_is_asked_at_the_first_and_released_at_the_last() {
 async fn b106_a_stateless_server_has_one_stream_for_all_and_each_change_is_a_new_one() {
     for (kind, fake, gateway) in before(&Kind::STATELESS, telling).await {
         let a = Way::SessionHttp.hears(&gateway, &["file:///a"]).await;
-        let mut b = Way::StatelessHttp.hears(&gateway, &["file:///b", &exposed("file:///a")]).await;
+        let mut b = Way::StatelessHttp
+            .hears(&gateway, &["file:///b", &exposed("file:///a")])
+            .await;
         await_ended(&fake, 1).await;
         a.leaves(&["file:///a"]).await;
         touch(&gateway, "file:///a").await;

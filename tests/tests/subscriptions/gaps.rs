@@ -15,15 +15,23 @@ async fn b18_a_stateless_server_is_heard_out_before_it_is_listed() {
         let _gateway = gateway().fake("a", &fake).ready().await;
 
         let order = fake.received().into_iter().filter_map(|received| received.method);
-        let order: Vec<_> = order.filter(|method| [LISTEN, "tools/list"].contains(&&**method)).collect();
+        let order: Vec<_> = order
+            .filter(|method| [LISTEN, "tools/list"].contains(&&**method))
+            .collect();
 
-        assert_eq!(order, [LISTEN, "tools/list"], "{kind:?}: and its lists are read once");
+        assert_eq!(
+            order,
+            [LISTEN, "tools/list"],
+            "{kind:?}: and its lists are read once"
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b18_a_change_before_a_late_acknowledgement_is_not_missed() {
-    let late = Fake::script().with(r#"{"env_tool":true,"era":"stateless"}"#).delay(LISTEN, 1.5);
+    let late = Fake::script()
+        .with(r#"{"env_tool":true,"era":"stateless"}"#)
+        .delay(LISTEN, 1.5);
     let fake = late.http();
     let gateway = gateway().fake("a", &fake).ready().await;
     let client = gateway.client().await;

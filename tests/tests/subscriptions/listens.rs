@@ -12,11 +12,18 @@ use crate::wire::Wire;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b106_a_change_right_after_the_acknowledgement_is_heard() {
-    let slow = || telling().delay("resources/subscribe", 0.3).delay("subscriptions/listen", 0.3);
+    let slow = || {
+        telling()
+            .delay("resources/subscribe", 0.3)
+            .delay("subscriptions/listen", 0.3)
+    };
     for (kind, _fake, gateway) in before(&Kind::ALL, slow).await {
         let began = Instant::now();
         let mut ear = Way::StatelessHttp.hears(&gateway, &["file:///a"]).await;
-        assert!(began.elapsed() >= Duration::from_millis(300), "{kind:?}: not before the server knows");
+        assert!(
+            began.elapsed() >= Duration::from_millis(300),
+            "{kind:?}: not before the server knows"
+        );
         touch(&gateway, "file:///a").await;
         assert_eq!(ear.hears_of().await, "file:///a", "{kind:?}");
     }
@@ -47,11 +54,19 @@ async fn a_listen_hears_lists_and_resources_together() {
         assert_eq!(*both.accepted(), accepted, "{kind:?}");
 
         gateway.stateless().call("a_add", "{}").await;
-        assert_eq!(both.next().await["method"], "notifications/tools/list_changed", "{kind:?}");
+        assert_eq!(
+            both.next().await["method"],
+            "notifications/tools/list_changed",
+            "{kind:?}"
+        );
         touch(&gateway, "file:///a").await;
 
         assert_eq!(both.hears_of().await, "file:///a", "{kind:?}");
-        assert_eq!(other.hears_of().await, "file:///a", "{kind:?}: it did not ask for tools");
+        assert_eq!(
+            other.hears_of().await,
+            "file:///a",
+            "{kind:?}: it did not ask for tools"
+        );
     }
 }
 
@@ -67,7 +82,10 @@ async fn several_listens_on_one_pipe_are_told_apart_and_end_one_by_one() {
     let tag = |message: &Value| message["params"]["_meta"][SUBSCRIPTION].clone();
     touch(&gateway, "file:///b").await;
     assert_eq!(tag(&wire.next().await), "1", "the text, not the number");
-    let mut both = [wire_after(&gateway, &mut wire, "file:///a").await, wire.next().await];
+    let mut both = [
+        wire_after(&gateway, &mut wire, "file:///a").await,
+        wire.next().await,
+    ];
     both.sort_by_key(|message| tag(message).as_i64());
     assert_eq!(both.each_ref().map(tag), [json!(1), json!(2)]);
 
@@ -76,7 +94,10 @@ async fn several_listens_on_one_pipe_are_told_apart_and_end_one_by_one() {
     fake.await_received("resources/unsubscribe", 1).await;
     touch(&gateway, "file:///b").await;
     let next = wire_after(&gateway, &mut wire, "file:///a").await;
-    assert_eq!(next["params"]["uri"], "file:///a", "the one that ended hears nothing");
+    assert_eq!(
+        next["params"]["uri"], "file:///a",
+        "the one that ended hears nothing"
+    );
 }
 
 async fn wire_after(gateway: &mcpr_tests::Gateway, wire: &mut Wire, uri: &str) -> Value {
@@ -94,7 +115,10 @@ async fn a_listen_to_resources_is_answered_when_the_gateway_stops() {
 
     for (ear, id) in [(&mut http, json!(1)), (&mut pipe, json!("l"))] {
         let answer = ear.next().await;
-        assert_eq!((&answer["id"], &answer["result"]["resultType"]), (&id, &json!("complete")));
+        assert_eq!(
+            (&answer["id"], &answer["result"]["resultType"]),
+            (&id, &json!("complete"))
+        );
         assert_eq!(answer["result"]["_meta"][SUBSCRIPTION], id);
     }
 }
@@ -105,9 +129,15 @@ async fn a_listen_waits_for_a_server_that_is_just_starting() {
         let fake = kind.run(telling().delay("start", 0.3));
         let gateway = gateway().fake("a", &fake).start().await;
 
-        let mut ear = Way::StatelessHttp.hears(&gateway, &["file:///a", &exposed(LAST)]).await;
+        let mut ear = Way::StatelessHttp
+            .hears(&gateway, &["file:///a", &exposed(LAST)])
+            .await;
 
-        assert_eq!(ear.accepted()["resourceSubscriptions"], json!(["file:///a", exposed(LAST)]), "{kind:?}");
+        assert_eq!(
+            ear.accepted()["resourceSubscriptions"],
+            json!(["file:///a", exposed(LAST)]),
+            "{kind:?}"
+        );
         touch(&gateway, "file:///a").await;
         assert_eq!(ear.hears_of().await, "file:///a", "{kind:?}");
     }
@@ -120,11 +150,19 @@ async fn sec_05_a_pipe_has_so_many_listens_and_not_one_more() {
     for id in 0..256 {
         let text = stateless.text(&id.to_string(), "subscriptions/listen", "");
         wire.send(&text).await;
-        assert_eq!(wire.next().await["method"], "notifications/subscriptions/acknowledged");
+        assert_eq!(
+            wire.next().await["method"],
+            "notifications/subscriptions/acknowledged"
+        );
     }
 
-    wire.send(&stateless.text("\"x\"", "subscriptions/listen", "")).await;
+    wire.send(&stateless.text("\"x\"", "subscriptions/listen", ""))
+        .await;
 
     let refused = wire.next().await;
-    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!("x"), &json!(-32600)), "{refused}");
+    assert_eq!(
+        (&refused["id"], &refused["error"]["code"]),
+        (&json!("x"), &json!(-32600)),
+        "{refused}"
+    );
 }

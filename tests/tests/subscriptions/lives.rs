@@ -56,10 +56,17 @@ async fn b106_after_the_expiry_of_a_session_everything_is_asked_for_anew() {
     let mut bystander = Way::SessionHttp.hears(&gateway, &[LAST]).await;
 
     while fake.received_of("initialize").len() < 2 {
-        gateway.stateless().call("a_touch", r#"{"uri":"file:///none"}"#).await;
+        gateway
+            .stateless()
+            .call("a_touch", r#"{"uri":"file:///none"}"#)
+            .await;
     }
 
-    assert_eq!(ear.hears_of().await, "file:///a", "what changed meanwhile went unheard");
+    assert_eq!(
+        ear.hears_of().await,
+        "file:///a",
+        "what changed meanwhile went unheard"
+    );
     assert_eq!(bystander.hears_of().await, LAST);
     touch(&gateway, "file:///a").await;
     assert_eq!(ear.hears_of().await, "file:///a");
@@ -82,13 +89,21 @@ async fn b106_an_idle_server_is_woken_by_a_subscription_and_kept_awake_by_it() {
     let gateway = mcpr_tests::gateway()
         .fake_with("a", &kept, lazy.clone())
         .fake_with("clock", &clock, lazy)
-        .ready()
+        .start()
         .await;
-    gateway.await_state("a", "idle").await;
+    for name in ["a", "clock"] {
+        gateway.await_server(name, |server| server["state"] == "idle" && server["tools"] == 1).await;
+    }
     let mut ear = Way::StatelessHttp.hears(&gateway, &[&exposed("file:///a")]).await;
-    assert_eq!(ear.accepted()["resourceSubscriptions"], json!([exposed("file:///a")]));
+    assert_eq!(
+        ear.accepted()["resourceSubscriptions"],
+        json!([exposed("file:///a")])
+    );
 
-    gateway.stateless().call("clock_touch", r#"{"uri":"file:///a"}"#).await;
+    gateway
+        .stateless()
+        .call("clock_touch", r#"{"uri":"file:///a"}"#)
+        .await;
     gateway.await_state("clock", "idle").await;
 
     assert_eq!(gateway.server("a").await["state"], "ready", "it is in use");

@@ -35,7 +35,12 @@ async fn b106_a_server_that_tells_of_nothing_is_not_asked_and_its_clients_are_to
 async fn b106_of_several_only_what_is_heard_is_acknowledged_in_the_order_of_the_client() {
     let (tells, tells_not) = (telling().stdio(), silent().stdio());
     let gateway = gateway().fake("a", &tells).fake("b", &tells_not).ready().await;
-    let asked = ["resource://b/file:///a", "resource://a/file:///b", "file:///none", &exposed(LAST)];
+    let asked = [
+        "resource://b/file:///a",
+        "resource://a/file:///b",
+        "file:///none",
+        &exposed(LAST),
+    ];
 
     let mut listen = listen(&gateway, &resources(&asked)).await;
 
@@ -47,7 +52,8 @@ async fn b106_of_several_only_what_is_heard_is_acknowledged_in_the_order_of_the_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn b50_a_servers_own_refusal_is_passed_on_and_can_be_tried_again() {
-    let refusal = json!({ "code": -32002, "message": "no such thing", "data": { "uri": "file:///b", "n": [1] } });
+    let refusal =
+        json!({ "code": -32002, "message": "no such thing", "data": { "uri": "file:///b", "n": [1] } });
     let refusing = || telling().error("resources/subscribe:file:///b", refusal.clone());
     for (kind, fake, gateway) in before(&Kind::SESSION, refusing).await {
         let client = gateway.client().await;
@@ -58,7 +64,11 @@ async fn b50_a_servers_own_refusal_is_passed_on_and_can_be_tried_again() {
             assert_eq!(told["error"], expected, "{kind:?}");
             assert_eq!(fake.received_of("resources/subscribe").len(), times, "{kind:?}");
         }
-        assert_eq!(subscribe(&client, "file:///a").await["result"], json!({}), "{kind:?}");
+        assert_eq!(
+            subscribe(&client, "file:///a").await["result"],
+            json!({}),
+            "{kind:?}"
+        );
         assert!(fake.received_of("resources/unsubscribe").is_empty(), "{kind:?}");
     }
 }
@@ -68,9 +78,19 @@ async fn b106_what_a_stateless_server_leaves_out_is_refused_and_the_rest_is_hear
     let choosy = || telling().set("unheard", json!(["file:///b"]));
     for (kind, _fake, gateway) in before(&Kind::STATELESS, choosy).await {
         let client = gateway.client().await;
-        let mut ear = Way::StatelessPipe.hears(&gateway, &["file:///b", "file:///a"]).await;
-        assert_eq!(*ear.accepted(), json!({ "resourceSubscriptions": ["file:///a"] }), "{kind:?}");
-        assert_eq!(subscribe(&client, "file:///b").await["error"]["code"], -32601, "{kind:?}");
+        let mut ear = Way::StatelessPipe
+            .hears(&gateway, &["file:///b", "file:///a"])
+            .await;
+        assert_eq!(
+            *ear.accepted(),
+            json!({ "resourceSubscriptions": ["file:///a"] }),
+            "{kind:?}"
+        );
+        assert_eq!(
+            subscribe(&client, "file:///b").await["error"]["code"],
+            -32601,
+            "{kind:?}"
+        );
         touch(&gateway, "file:///a").await;
         assert_eq!(ear.hears_of().await, "file:///a", "{kind:?}");
     }
@@ -90,7 +110,10 @@ async fn agg_08_a_server_that_is_down_says_so_at_once() {
     let listen = listen(&gateway, &resources(&[&exposed("file:///a")])).await;
 
     assert_eq!(told["error"]["data"]["reason"], "server_down", "{told}");
-    assert_eq!((&told["error"]["code"], &told["error"]["data"]["server"]), (&json!(-32603), &json!("a")));
+    assert_eq!(
+        (&told["error"]["code"], &told["error"]["data"]["server"]),
+        (&json!(-32603), &json!("a"))
+    );
     assert_eq!(*listen.accepted(), json!({}));
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
 }
@@ -104,7 +127,11 @@ async fn agg_09_a_resource_of_nobody_and_one_of_several_are_refused() {
     let several = subscribe(&client, "file:///a").await;
 
     assert_eq!(several["error"]["code"], -32602, "{several}");
-    assert_eq!(several["error"]["data"]["servers"], json!(["a", "b"]), "{several}");
+    assert_eq!(
+        several["error"]["data"]["servers"],
+        json!(["a", "b"]),
+        "{several}"
+    );
     let nobody = mcpr_tests::gateway().ready().await;
     let unknown = subscribe(&nobody.client().await, "file:///a").await;
     assert_eq!(unknown["error"]["code"], -32002, "{unknown}");
@@ -132,7 +159,16 @@ async fn sec_05_a_client_has_so_many_subscriptions_and_not_one_more() {
     let message = told["error"]["message"].as_str().unwrap();
     assert!(message.contains("limits.subscriptions"), "{message}");
     assert_eq!(listen["error"]["message"], message);
-    assert_eq!(Way::StatelessHttp.hears(&gateway, &["file:///a", LAST]).await.accepted()["resourceSubscriptions"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        Way::StatelessHttp
+            .hears(&gateway, &["file:///a", LAST])
+            .await
+            .accepted()["resourceSubscriptions"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -181,6 +217,9 @@ fn unasked(fake: &Fake) -> bool {
 /// What a listen to these resources is refused with.
 async fn refused_listen(gateway: &mcpr_tests::Gateway, uris: &str) -> Value {
     let filter = format!(r#""notifications":{{"resourceSubscriptions":{uris}}}"#);
-    let answer = gateway.stateless().request("subscriptions/listen", &filter, None);
-    answer.await.message()
+    let client = gateway.stateless();
+    client
+        .request("subscriptions/listen", &filter, None)
+        .await
+        .message()
 }

@@ -5,12 +5,14 @@
 //! server of the session era hears each answer as a response; a stateless one gets all of them with
 //! the call that is sent again (2026-07-28, multi round-trip requests).
 
-use std::task::{Context as Task, Poll};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::StatusCode;
 use mcpr_bridge::{InputRequired, Question, answer_as_input, session_answer};
-use mcpr_protocol::{Era, Id, Method, Notification, Object, RawJson, Request, Response, Rope, declined, notification};
+use mcpr_protocol::{
+    Era, Id, Method, Notification, Object, RawJson, Request, Response, Rope, Version, declined, notification,
+};
 use mcpr_router::Lease;
 use mcpr_telemetry::Status;
 use mcpr_transport::Reason;
@@ -19,6 +21,7 @@ use tokio::time::Instant;
 
 use super::begin::begin_after;
 use super::course::{Course, Open, State};
+use super::task::Task;
 use super::{Done, Step};
 use crate::call::Inputs;
 use crate::fault::Fault;
@@ -84,6 +87,8 @@ pub(crate) struct Gathered {
 struct Collecting {
     answers: Vec<(String, Option<Rope>)>,
     state: Option<RawJson>,
+    /// The task that waits for it, if it is one.
+    task: Option<Box<Task>>,
 }
 
 impl Asking {
@@ -113,7 +118,7 @@ impl Asking {
     }
 
     /// The next answer of the client; `None` is one that will never come.
-    fn poll(&mut self, cx: &mut Task<'_>) -> Poll<(Put, Option<Answer>)> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<(Put, Option<Answer>)> {
         for index in 0..self.put.len() {
             if let Poll::Ready(answer) = self.put[index].asked.poll(cx) {
                 return Poll::Ready((self.put.remove(index), answer));
@@ -224,7 +229,7 @@ impl Course {
     }
 
     /// Takes what the client answers.
-    pub(super) fn poll_client(&mut self, cx: &mut Task<'_>) -> Poll<Option<Step>> {
+    pub(super) fn poll_client(&mut self, cx: &mut Context<'_>) -> Poll<Option<Step>> {
         if self.asking.put.is_empty() {
             return Poll::Pending;
         }
@@ -274,6 +279,10 @@ impl Course {
             .into_iter()
             .filter_map(|(key, answer)| Some((key, answer?)))
             .collect();
+        if let Some(task) = inputs.task {
+            self.update_task(task, answers);
+            return;
+        }
         self.call.bring(Inputs::collected(&answers, inputs.state));
         self.state = State::Beginning(Box::pin(begin_after(self.call.clone(), pause)));
     }
@@ -292,7 +301,7 @@ impl Course {
             Method::ToolsCall => {
                 let result = tool_error(text, self.call.context.era());
                 self.conclude(result.into(), Status::ToolError)
-            },
+            }
             _ => self.fail(&Fault::Unanswered(text.to_owned())),
         }
     }
@@ -310,7 +319,7 @@ impl Course {
         };
         match InputRequired::read(result) {
             Ok(None) => Err(response),
-            Ok(Some(wanted)) => Ok(self.ask_for_inputs(open, wanted)),
+            Ok(Some(wanted)) => Ok(self.ask_for_inputs(None, wanted)),
             Err(malformed) => {
                 let text = format!("the server asks for input in a way that cannot be read: {malformed}");
                 Ok(Some(self.give_up_for(&text)))
@@ -318,7 +327,8 @@ impl Course {
         }
     }
 
-    fn ask_for_inputs(&mut self, open: &Open, wanted: InputRequired) -> Option<Step> {
+    /// Asks a client of the session era for what a stateless server, or a task of its, wants.
+    pub(super) fn ask_for_inputs(&mut self, task: Option<Box<Task>>, wanted: InputRequired) -> Option<Step> {
         self.asking.round += 1;
         if self.asking.round > ROUNDS {
             return Some(self.give_up_for(&format!("the server asked for input more than {ROUNDS} times")));
@@ -328,26 +338,28 @@ impl Course {
         self.asking.inputs = Some(Collecting {
             answers: keys.collect(),
             state: wanted.state,
+            task,
         });
         if wanted.requests.is_empty() {
             self.call_again(PAUSE * self.asking.round);
             return None;
         }
         for (index, (_, question)) in wanted.requests.into_iter().enumerate() {
-            if let Some(step) = self.ask_for_input(open, index, question) {
+            if let Some(step) = self.ask_for_input(index, question) {
                 return Some(step);
             }
         }
         None
     }
 
-    fn ask_for_input(&mut self, open: &Open, index: usize, question: Question) -> Option<Step> {
+    fn ask_for_input(&mut self, index: usize, question: Question) -> Option<Step> {
         let context = &self.call.context;
         let allowed = context
             .abilities
             .allows(&question.method, question.params.as_ref());
         let visit = crate::question::fresh_visit();
-        let params = question.for_session(open.lease.replica.version, context.client.version, Some(&visit));
+        let server = Version::NEWEST_STATELESS;
+        let params = question.for_session(server, context.client.version, Some(&visit));
         if let (true, Some(session), Ok(params)) = (allowed, &context.session, params) {
             let (text, asked) = session.questions.ask(&question.method, params);
             self.outbox.push_back(text);

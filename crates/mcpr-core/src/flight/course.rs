@@ -9,15 +9,17 @@ use std::task::{Context as Task, Poll, ready};
 use std::time::Duration;
 
 use http::StatusCode;
-use mcpr_protocol::{Ability, Message, Notification, Object, RawJson, Response, Rope, Version, notification};
+use mcpr_protocol::{
+    Ability, Era, Message, Notification, RawJson, Response, Rope, Version, code, notification,
+};
 use mcpr_router::{Lease, RouteError};
 use mcpr_telemetry::Status;
 use mcpr_transport::{Exchange, Failed, FailedKind, Reason, Sent};
-use tokio::time::{Instant, Sleep};
+use tokio::time::{Instant, Sleep, timeout};
 
 use super::asking::Asking;
 use super::begin::{begin, begin_again, begin_renewed};
-use super::task::{begin_wait, cancel_task};
+use super::task::{Followed, begin_wait, cancel_task};
 use super::{Cancel, Done, Step};
 use crate::call::Call;
 use crate::fault::Fault;
@@ -25,11 +27,13 @@ use crate::progress::Progress;
 use crate::question::Answer;
 use crate::record::{Ending, record, status_of};
 use crate::suspension::Ticket;
-use crate::tasks::TASK_ID;
 use crate::visits::Wanted;
 
 /// How often an expired session is renewed for one request before that is given up.
 const RENEWALS: u32 = 10;
+
+/// How long a tool's schema may take to be read again.
+const REFRESH: Duration = Duration::from_secs(5);
 
 /// A request on its way.
 pub(super) struct Course {
@@ -51,6 +55,7 @@ pub(super) struct Course {
     last: Option<Step>,
     renewals: u32,
     came_back: bool,
+    refreshed: bool,
     /// Whether it goes on without anybody who reads what it says.
     pub(super) adopted: bool,
     /// The task of 2025-11-25 that is waited for.
@@ -62,8 +67,12 @@ pub(super) struct Course {
 pub(super) enum State {
     /// On its way to the server.
     Beginning(Pin<Box<dyn Future<Output = Result<Open, Fault>> + Send>>),
+    /// What is known of the tool is read again.
+    Refreshing(Pin<Box<dyn Future<Output = ()> + Send>>),
     /// At the server.
     Open(Open),
+    /// The call has become a task that is waited for.
+    Following(Pin<Box<dyn Future<Output = Result<Followed, Fault>> + Send>>),
     /// The server has answered that it needs more; the client is asked.
     Asking,
     Over,
@@ -94,6 +103,7 @@ impl Course {
             last: None,
             renewals: 0,
             came_back: false,
+            refreshed: false,
             adopted: false,
             task: None,
             parking: None,
@@ -162,6 +172,15 @@ impl Course {
                 }
                 Poll::Ready(None)
             }
+            State::Following(follow) => {
+                let followed = ready!(follow.as_mut().poll(cx));
+                self.heard_at = Instant::now();
+                Poll::Ready(self.followed(followed))
+            }
+            State::Refreshing(refresh) => {
+                ready!(refresh.as_mut().poll(cx));
+                Poll::Ready(self.begin_anew())
+            }
             State::Open(open) => {
                 let message = ready!(open.exchange.poll_next(cx));
                 self.heard_at = Instant::now();
@@ -207,11 +226,23 @@ impl Course {
             Ok(step) => return step,
             Err(response) => response,
         };
+        if self.has_old_schema(&open, &response) || self.wants_to_be_task(&open, &response) {
+            return None;
+        }
+        let (open, response) = match self.follow_task(open, response) {
+            Ok(()) => return None,
+            Err(back) => back,
+        };
         if let Some(step) = self.needs_visits(&response) {
             return Some(step);
         }
+        Some(self.answered_with(&open.lease, response))
+    }
+
+    /// The answer of the server, as the client gets it.
+    pub(super) fn answered_with(&mut self, lease: &Lease, response: Response) -> Step {
         let status = status_of(&response);
-        let outcome = self.call.incoming(&open.lease, response.outcome);
+        let outcome = self.call.incoming(lease, response.outcome);
         // The status that the stateless era has for a server's error, where the client is of it too.
         let http = match status {
             Status::Error(code) => self.call.gateway.status_for(&self.call.context, code),
@@ -223,7 +254,33 @@ impl Course {
             http,
             error: None,
         });
-        Some(self.finish(Step::Done(Done { text, status: http })))
+        self.finish(Step::Done(Done { text, status: http }))
+    }
+
+    /// A stateless server that finds a header wrong knows another schema of the tool than mcpr
+    /// does: that is read again, and the call sent once more.
+    fn has_old_schema(&mut self, open: &Open, response: &Response) -> bool {
+        let stateless = open.lease.replica.version.era() == Era::Stateless;
+        let wrong = status_of(response) == Status::Error(code::HEADER_MISMATCH);
+        if !(stateless && wrong) || std::mem::replace(&mut self.refreshed, true) {
+            return false;
+        }
+        let (gateway, upstream) = (self.call.gateway.clone(), open.lease.upstream.clone());
+        self.state = State::Refreshing(Box::pin(async move {
+            let _ = timeout(REFRESH, upstream.relist_tools()).await;
+            gateway.caught_up().await;
+        }));
+        true
+    }
+
+    fn begin_anew(&mut self) -> Option<Step> {
+        self.state = State::Over;
+        let renewed = Arc::get_mut(&mut self.call).map_or(Ok(()), Call::resolve_again);
+        if let Err(fault) = renewed {
+            return Some(self.fail(&fault));
+        }
+        self.state = State::Beginning(Box::pin(begin(self.call.clone())));
+        None
     }
 
     /// An error that wants URLs to be visited: a question for a stateless client, and for one of the
@@ -245,15 +302,6 @@ impl Course {
         }
         let result = self.call.gateway.ask_for_visits(&self.call, &wanted);
         Some(self.conclude(result, Status::Ok))
-    }
-
-    /// The id of the task that a call has become, if its server takes it as one only.
-    fn became_task(&self, open: &Open, response: &Response) -> Option<RawJson> {
-        if self.task.is_some() || !self.call.as_task(&open.lease) {
-            return None;
-        }
-        let result = Object::read(response.outcome.as_ref().ok()?).ok()?;
-        result.object("task")?.get(TASK_ID)
     }
 
     /// A failure of the way to the server: tried again where that is proven harmless (LB-03).
@@ -365,7 +413,10 @@ impl Course {
         if let State::Open(open) = std::mem::replace(&mut self.state, State::Over) {
             self.asking.decline_all(&self.call.gateway, &open.lease);
             if let Some(task) = self.task.take() {
-                self.call.gateway.tasks.spawn(cancel_task(open.lease.replica.clone(), task));
+                self.call
+                    .gateway
+                    .tasks
+                    .spawn(cancel_task(open.lease.replica.clone(), task));
             }
             open.exchange.cancel(why);
         }

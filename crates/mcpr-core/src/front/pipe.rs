@@ -23,6 +23,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::client::Context;
 use crate::dispatch::Handled;
@@ -64,6 +65,7 @@ pub async fn serve(
         session: Mutex::default(),
         stateless: Arc::default(),
         listens: Mutex::default(),
+        listening: TaskTracker::new(),
         listed: tokio::sync::OnceCell::new(),
     });
     let mut work = JoinSet::new();
@@ -93,6 +95,8 @@ struct Pipe {
     stateless: Arc<Flights>,
     /// Open listens, by their ids.
     listens: Mutex<Vec<(Id, CancellationToken)>>,
+    /// The same, to wait for their last words.
+    listening: TaskTracker,
     /// Whether the first list has had its wait (AGG-12).
     listed: tokio::sync::OnceCell<()>,
 }
@@ -225,6 +229,7 @@ impl Pipe {
             }
             fits
         };
+        let _open = self.listening.token();
         if !open {
             let text = format!("{LISTENS} listens are open on this pipe, which is the limit; end some first");
             return self
@@ -322,8 +327,15 @@ impl Pipe {
             () = answers => {}
             () = tokio::time::sleep(LAST_WORDS) => {}
             () = self.lines.closed() => {}
-            () = self.gateway.stop.cancelled() => {}
+            () = self.stopped() => {}
         }
+    }
+
+    /// The gateway stops, and the listens have said so.
+    async fn stopped(&self) {
+        self.gateway.stop.cancelled().await;
+        self.listening.close();
+        let _ = tokio::time::timeout(LAST_WORDS, self.listening.wait()).await;
     }
 
     fn close(&self) {

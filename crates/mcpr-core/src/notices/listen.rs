@@ -73,8 +73,8 @@ impl Listen {
             }
             tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => self.over = true,
                 () = self.stop.cancelled() => self.conclude(),
+                () = self.cancel.cancelled() => self.over = true,
                 () = self.doorkeeper.banished(&self.principal) => self.over = true,
                 heard = stands(&mut self.standing) => self.acknowledge(heard),
                 changed = self.snapshots.changed(), if self.standing.is_none() => match changed {

@@ -158,7 +158,9 @@ impl Own {
             .map(|(uri, _)| Step::Unsubscribe(uri.clone()))
             .chain(new.cloned().map(Step::Subscribe));
         let confirmed = confirmed.cloned().map(Step::Confirm);
-        confirmed.chain(requests.take(AT_ONCE.saturating_sub(busy))).collect()
+        confirmed
+            .chain(requests.take(AT_ONCE.saturating_sub(busy)))
+            .collect()
     }
 
     fn put(&mut self, uri: &Arc<str>, place: Place) {

@@ -23,7 +23,10 @@ const ACK: Duration = Duration::from_secs(5);
 /// note of the new one may still be on its way.
 const OVERLAP: Duration = Duration::from_millis(50);
 
-/// How much is kept back while two streams are heard.
+/// How long what is heard is kept back for a server that has not taken note of the new stream yet.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How much is kept back.
 const KEPT: usize = 256;
 
 type Uris = BTreeSet<Arc<str>>;
@@ -46,10 +49,10 @@ struct Open {
     since: Instant,
 }
 
-/// A stream that gives way. What is heard meanwhile is kept back and told once, because the same
-/// may come on both.
+/// A time in which one stream gives way to another. What is heard meanwhile is kept back and told
+/// once, because the same may come on both.
 struct Overlap {
-    old: Open,
+    old: Option<Open>,
     until: Instant,
     kept: BTreeMap<String, Notification>,
 }
@@ -75,7 +78,7 @@ impl Resources {
             let wanted = book.borrow().heard();
             self.adjust(wanted);
             let due = self.due();
-            let old = self.overlap.as_mut().map(|overlap| &mut overlap.old);
+            let old = self.overlap.as_mut().and_then(|overlap| overlap.old.as_mut());
             tokio::select! {
                 said = next(old) => self.take_from_old(said),
                 said = next(self.now.as_mut()) => self.take_from_now(said).await,
@@ -105,6 +108,8 @@ impl Resources {
         } else if self.now.as_ref().is_none_or(|now| now.uris != wanted) {
             self.tried.0.clone_from(&wanted);
             self.next = Some(Open::new(&self.hearer, wanted));
+            self.end_overlap();
+            self.overlap = self.now.is_some().then(|| Overlap::new(None, PATIENCE));
         }
     }
 
@@ -153,15 +158,21 @@ impl Resources {
         if open.uris.len() < asked {
             self.pause(Duration::ZERO);
         }
-        self.end_overlap();
         if let Some(old) = self.now.replace(open) {
-            self.overlap = Some(Overlap::new(old));
+            let kept = self.overlap.take().map(|overlap| overlap.kept);
+            self.overlap = Some(Overlap {
+                kept: kept.unwrap_or_default(),
+                ..Overlap::new(Some(old), OVERLAP)
+            });
         }
     }
 
     /// The stream is lost: what happens from now on goes unheard.
     fn lose(&mut self) {
-        let lasted = self.now.take().map_or(Duration::ZERO, |open| open.since.elapsed());
+        let lasted = self
+            .now
+            .take()
+            .map_or(Duration::ZERO, |open| open.since.elapsed());
         self.pause(lasted);
         self.end_overlap();
         self.life = self.hearer.wishes.interrupt(self.life);
@@ -170,6 +181,7 @@ impl Resources {
     /// The next stream did not come about.
     fn fail(&mut self, why: &Refusal) {
         let Some(open) = self.next.take() else { return };
+        self.end_overlap();
         self.pause(open.since.elapsed());
         let heard = |uri: &Arc<str>| self.now.as_ref().is_some_and(|now| now.uris.contains(uri));
         for uri in open.uris.iter().filter(|uri| !heard(uri)) {
@@ -197,7 +209,10 @@ impl Resources {
 
     fn end_overlap(&mut self) {
         if let Some(overlap) = self.overlap.take() {
-            overlap.kept.values().for_each(|note| self.hearer.herald.note(note));
+            overlap
+                .kept
+                .values()
+                .for_each(|note| self.hearer.herald.note(note));
         }
     }
 
@@ -232,10 +247,10 @@ impl Open {
 }
 
 impl Overlap {
-    fn new(old: Open) -> Self {
+    fn new(old: Option<Open>, lasts: Duration) -> Self {
         Self {
             old,
-            until: Instant::now() + OVERLAP,
+            until: Instant::now() + lasts,
             kept: BTreeMap::new(),
         }
     }

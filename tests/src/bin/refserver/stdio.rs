@@ -12,7 +12,7 @@ use crate::client::Voice;
 use crate::endpoint::{Eras, opening_refused};
 use crate::fault::Fault;
 use crate::message::{Message, Notification, Request};
-use crate::server::Server;
+use crate::server::{COMMON, Server};
 use crate::session::Session;
 use crate::stateless::{self, Envelope};
 
@@ -91,11 +91,12 @@ impl Conversation {
             let answer = self.initialize(&request);
             return Pipe.say(&answer);
         }
-        let (key, server) = (request.id.to_string(), Arc::clone(&self.server));
+        let (key, server, eras) = (request.id.to_string(), Arc::clone(&self.server), self.eras);
         let session = self.session.clone().filter(|_| !stateless);
         let handle = self.work.spawn(async move {
             let outcome = match session {
                 Some(session) => session.answer(&server, &request, Arc::new(Pipe)).await,
+                None if eras == Eras::Session => Err(before_initialize(&request)),
                 None => answer_stateless(&server, &request).await,
             };
             Pipe.say(&request.answered(outcome));
@@ -121,6 +122,15 @@ impl Conversation {
         if let Some(work) = id.and_then(|id| self.running.remove(&id.to_string())) {
             work.abort();
         }
+    }
+}
+
+/// What a server of the session era says to one that has not introduced itself.
+fn before_initialize(request: &Request) -> Fault {
+    if COMMON.contains(&request.method.as_str()) {
+        Fault::invalid_request("`initialize` comes first")
+    } else {
+        Fault::method_not_found(&request.method)
     }
 }
 
