@@ -25,6 +25,31 @@ function callAndCancel(call, { name, arguments: given }) {
   return call({ name, arguments: given }, { onprogress: () => abort.abort('enough'), signal: abort.signal });
 }
 
+/** The next update of a resource. */
+function update(client) {
+  return new Promise((resolve) => {
+    client.fallbackNotificationHandler = async ({ method, params }) => {
+      if (method === 'notifications/resources/updated') {
+        resolve(params.uri);
+      }
+    };
+  });
+}
+
+/** Subscribes to a resource in the way of the era, calls a tool that changes it, and gives what is heard of it. */
+async function hear(client, { uri, name, arguments: given }, call) {
+  const updated = update(client);
+  const stateless = client.getNegotiatedProtocolVersion?.() === '2026-07-28';
+  const listen = stateless ? await client.listen({ resourceSubscriptions: [uri] }) : undefined;
+  if (!stateless) {
+    await client.subscribeResource({ uri });
+  }
+  await call({ name, arguments: given });
+  const heard = await updated;
+  await (stateless ? listen.close() : client.unsubscribeResource({ uri }));
+  return { heard };
+}
+
 const OPERATIONS = {
   list_tools: (client, { cursor }) => client.listTools(cursor === undefined ? {} : { cursor }),
   list_prompts: (client) => client.listPrompts(),
@@ -33,6 +58,7 @@ const OPERATIONS = {
   call_tool: (client, { name, arguments: given }, call) => call({ name, arguments: given }),
   call_with_progress: (client, operation, call) => callWithProgress(call, operation),
   call_and_cancel: (client, operation, call) => callAndCancel(call, operation),
+  hear,
   read_resource: (client, { uri }) => client.readResource({ uri }),
   get_prompt: (client, { name, arguments: given }) => client.getPrompt({ name, arguments: given }),
   complete: (client, { ref, argument, context }) => client.complete({ ref, argument, context }),

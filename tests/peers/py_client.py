@@ -9,7 +9,7 @@ import anyio
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import PromptReference, ResourceTemplateReference
+from mcp_types import PromptReference, ResourceTemplateReference, ResourceUpdatedNotification
 
 
 def complete(client, op):
@@ -40,6 +40,29 @@ async def call_and_cancel(client, op):
     raise RuntimeError("cancelled" if scope.cancelled_caught else "answered")
 
 
+async def hear(client, op):
+    """Subscribes to a resource in the way of the era, calls a tool that changes it, and gives what is heard of it."""
+    uri = op["uri"]
+    if client.protocol_version == "2026-07-28":
+        async with client.listen(resource_subscriptions=[uri]) as events:
+            await client.call_tool(op["name"], op["arguments"])
+            async for event in events:
+                return {"heard": event.uri}
+    await client.subscribe_resource(uri)
+    await client.call_tool(op["name"], op["arguments"])
+    heard = await UPDATES.get()
+    await client.unsubscribe_resource(uri)
+    return {"heard": heard}
+
+
+async def on_message(message):
+    """Keeps the updates of a session."""
+    if isinstance(message, ResourceUpdatedNotification):
+        UPDATES.put_nowait(message.params.uri)
+
+
+UPDATES = asyncio.Queue()
+
 OPERATIONS = {
     "list_tools": lambda client, op: client.list_tools(cursor=op.get("cursor")),
     "list_prompts": lambda client, op: client.list_prompts(),
@@ -49,6 +72,7 @@ OPERATIONS = {
     "call_with_progress": call_with_progress,
     "call_and_cancel": call_and_cancel,
     "complete": complete,
+    "hear": hear,
     "read_resource": lambda client, op: client.read_resource(op["uri"]),
     "get_prompt": lambda client, op: client.get_prompt(op["name"], op.get("arguments")),
 }
@@ -73,7 +97,7 @@ async def main():
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
         transport = streamable_http_client(url, http_client=http)
-        async with Client(transport, mode="auto" if era == "auto" else "legacy") as client:
+        async with Client(transport, mode="auto" if era == "auto" else "legacy", message_handler=on_message) as client:
             results = [await run(client, operation) for operation in operations]
             info, version = client.server_info, client.protocol_version
     server = info.model_dump(mode="json", by_alias=True, exclude_unset=True) if info else None

@@ -33,9 +33,14 @@ pub struct Stateless {
 }
 
 impl Session {
-    /// Opens a session.
+    /// Opens a session of a client that cannot be asked anything.
     pub async fn open(port: u16, token: &str, version: &str) -> Self {
-        let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
+        Self::open_with(port, token, version, &json!({})).await
+    }
+
+    /// Opens a session of a client with these capabilities.
+    pub async fn open_with(port: u16, token: &str, version: &str, capabilities: &Value) -> Self {
+        let params = json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": { "name": "test", "version": "1" } });
         let message = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
         let answer = Request::post(ENDPOINT, message.to_string())
             .token(token)
@@ -133,9 +138,14 @@ impl Session {
 impl Stateless {
     /// The text of a request with its envelope; `params` is the inside of an object.
     pub fn text(&self, id: &str, method: &str, params: &str) -> String {
+        self.text_with(id, method, params, r#""io.modelcontextprotocol/clientCapabilities":{}"#)
+    }
+
+    /// The same with these members in the envelope.
+    pub fn text_with(&self, id: &str, method: &str, params: &str, meta: &str) -> String {
         let comma = if params.is_empty() { "" } else { "," };
         format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{params}{comma}"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}},"io.modelcontextprotocol/clientInfo":{{"name":"test","version":"1"}}}}}}}}"#
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{params}{comma}"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28",{meta},"io.modelcontextprotocol/clientInfo":{{"name":"test","version":"1"}}}}}}}}"#
         )
     }
 

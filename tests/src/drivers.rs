@@ -165,6 +165,12 @@ impl Operation {
         Self(json!({ "op": "get_prompt", "name": name, "arguments": arguments }))
     }
 
+    /// Subscribes to a resource, calls a tool that changes it, and ends the subscription; the result
+    /// is `{heard}`, the URI that was told to have changed.
+    pub fn hear(uri: &str, tool: &str, arguments: Value) -> Self {
+        Self(json!({ "op": "hear", "uri": uri, "name": tool, "arguments": arguments }))
+    }
+
     /// Reads a resource.
     pub fn read_resource(uri: &str) -> Self {
         Self(json!({ "op": "read_resource", "uri": uri }))

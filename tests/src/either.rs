@@ -111,10 +111,11 @@ impl Client {
 }
 
 /// What the header `Mcp-Name` repeats.
-fn named(method: &str, params: &str) -> Option<String> {
+pub(crate) fn named(method: &str, params: &str) -> Option<String> {
     let member = match method {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
+        "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
         _ => return None,
     };
     let members: std::collections::BTreeMap<String, Box<serde_json::value::RawValue>> =
@@ -124,7 +125,7 @@ fn named(method: &str, params: &str) -> Option<String> {
 }
 
 /// A text as a header can carry it.
-fn header_value(text: &str) -> String {
+pub(crate) fn header_value(text: &str) -> String {
     if text.bytes().all(|byte| matches!(byte, 0x21..=0x7e)) {
         text.to_owned()
     } else {

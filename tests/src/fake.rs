@@ -148,6 +148,25 @@ impl Fake {
             .collect()
     }
 
+    /// The answers to its questions that it received so far, byte for byte.
+    pub fn answers(&self) -> Vec<String> {
+        let received = self.received().into_iter();
+        let answers = received.filter(|received| received.method.is_none() && received.text.starts_with('{'));
+        answers.map(|received| received.text).collect()
+    }
+
+    /// Waits until it has received `count` answers to its questions, and gives them.
+    pub async fn await_answers(&self, count: usize) -> Vec<String> {
+        let what = format!("{count} answers at the fake server");
+        let enough = || Some(self.answers()).filter(|answers| answers.len() >= count);
+        wait_until(Duration::from_secs(10), &what, enough).await
+    }
+
+    /// The processes that a call came to, in their order.
+    pub fn called_processes(&self) -> Vec<u32> {
+        self.received_of("tools/call").iter().map(|call| call.pid).collect()
+    }
+
     /// Waits until it has received `count` messages with this method, and gives them.
     pub async fn await_received(&self, method: &str, count: usize) -> Vec<Received> {
         let what = format!("{count} × {method} at the fake server");
@@ -250,6 +269,18 @@ impl Script {
     pub fn raw(self, request: &str, result: &str) -> Self {
         let text = json!(result);
         self.entry("raw", request, text)
+    }
+
+    /// Asks the client during requests; see `fakemcp`'s interviews.
+    pub fn interview(self, interview: Value) -> Self {
+        let mut all: Vec<Box<RawValue>> = self
+            .keys
+            .get("interview")
+            .map_or_else(Vec::new, |all| serde_json::from_str(all.get()).expect("a list of interviews"));
+        all.push(raw(&interview));
+        let mut keys = self.keys;
+        keys.insert("interview".to_owned(), to_raw_value(&all).expect("interviews are JSON"));
+        Self { keys, ..self }
     }
 
     /// Answers a request with this error object.

@@ -324,6 +324,11 @@ impl Gateway {
         Session::open(self.port, &self.token, version).await
     }
 
+    /// A client of that revision with a session, with these capabilities.
+    pub async fn client_with(&self, version: &str, capabilities: &Value) -> Session {
+        Session::open_with(self.port, &self.token, version, capabilities).await
+    }
+
     /// A stateless client.
     pub fn stateless(&self) -> Stateless {
         Stateless {

@@ -16,6 +16,7 @@ pub mod peers;
 pub mod pipe;
 pub mod raw;
 mod reference;
+pub mod talk;
 mod wait;
 
 pub use bins::{binary, target};

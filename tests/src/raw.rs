@@ -26,6 +26,18 @@ pub fn try_member(text: &str, path: &[&str]) -> Option<String> {
     })
 }
 
+/// The names and texts of the members of an object, by name.
+///
+/// # Panics
+///
+/// When it is none.
+pub fn members(text: &str) -> Vec<(String, String)> {
+    let members: BTreeMap<String, Box<RawValue>> =
+        serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: no object in {text}"));
+    let texts = members.into_iter().map(|(name, text)| (name, text.get().to_owned()));
+    texts.collect()
+}
+
 /// The texts of the elements of an array.
 ///
 /// # Panics

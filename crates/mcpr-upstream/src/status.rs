@@ -95,6 +95,11 @@ pub(crate) struct Heard {
 }
 
 impl Phase {
+    /// Whether it sleeps or is being started.
+    fn is_on_its_way(&self) -> bool {
+        matches!(self, Self::Idle | Self::Starting)
+    }
+
     /// Whether the last attempt to get the server failed.
     pub fn is_down(&self) -> bool {
         matches!(self, Self::Down { .. } | Self::AuthRequired { .. })
@@ -176,11 +181,26 @@ impl Upstream {
 
     /// Starts the server if it sleeps, and waits until it is ready or is known not to be.
     pub async fn wake(&self) -> Status {
-        self.nudge();
         let mut status = self.status.clone();
-        let awake = |status: &Status| !matches!(status.phase, Phase::Starting | Phase::Idle);
-        let settled = status.wait_for(awake).await;
-        settled.map_or_else(|_| self.status(), |status| status.clone())
+        loop {
+            let (starts, slept) = {
+                let now = self.status.borrow();
+                (now.starts, matches!(now.phase, Phase::Idle))
+            };
+            self.nudge();
+            // One that may be unused for a moment only can fall asleep again before this is heard.
+            let asleep_again = |status: &Status| {
+                matches!(status.phase, Phase::Idle) && (!slept || status.starts > starts)
+            };
+            let settled = status
+                .wait_for(|status| !status.phase.is_on_its_way() || asleep_again(status))
+                .await;
+            match settled {
+                Ok(status) if status.phase.is_on_its_way() => {}
+                Ok(status) => return status.clone(),
+                Err(_) => return self.status(),
+            }
+        }
     }
 
     /// Waits until the server has said whether it tells of a resource that is among the wishes;

@@ -89,11 +89,14 @@ impl Connection {
     /// Reads the next whole answer.
     pub async fn answer(&mut self) -> Answer {
         let head = self.head().await;
+        let body = self.body().await;
+        Answer { head, body }
+    }
+
+    /// Reads the rest of the body.
+    pub async fn body(&mut self) -> Vec<u8> {
         while self.more_body().await {}
-        Answer {
-            head,
-            body: std::mem::take(&mut self.body),
-        }
+        std::mem::take(&mut self.body)
     }
 
     /// Reads the next event of a stream; `None` at its end. An event that breaks off is none, and

@@ -183,7 +183,8 @@ async fn the_tool_add_adds_a_tool_and_says_so() {
 #[tokio::test]
 async fn a_request_to_the_client_brings_its_answer_back() {
     let ask = json!({ "method": "elicitation/create", "params": { "message": "name?" } });
-    let fake = Fake::script().tool("t").set("server_request", ask).stdio();
+    let interview = json!([{ "rounds": [[ask]] }]);
+    let fake = Fake::script().tool("t").set("interview", interview).stdio();
     let mut pipe = opened(&fake).await;
 
     pipe.send(&request(2, "tools/call", call("t"))).await;
@@ -194,7 +195,7 @@ async fn a_request_to_the_client_brings_its_answer_back() {
     pipe.send(&reply).await;
 
     let answer = pipe.message(|message| message["id"] == 2).await;
-    assert_eq!(answer["result"]["content"][0]["text"], reply);
+    assert_eq!(answer["result"]["content"][0]["text"], format!("[[{reply}]]"));
 }
 
 #[tokio::test]

@@ -56,12 +56,31 @@ async fn a_method_that_the_server_does_not_have_is_404_in_the_stateless_era_alon
 
 #[tokio::test(flavor = "multi_thread")]
 async fn codes_of_the_session_era_mean_nothing_to_a_stateless_client() {
-    for code in [-32000, -32001, -32019, -32042, -32050, -32099] {
+    for code in [-32000, -32001, -32019, -32050, -32099] {
         let error = json!({ "code": code, "message": "m", "data": { "a": [1] } });
         let (_fake, gateway) = failing(Fake::script(), &error).await;
         let internal = json!({ "code": -32603, "message": "m", "data": { "upstreamCode": code, "upstreamData": { "a": [1] } } });
         assert_eq!(told(&gateway).await, [(200, error), (200, internal)], "{code}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_url_to_visit_is_named_to_clients_that_cannot_be_sent_there() {
+    let visits = json!([{ "mode": "url", "elicitationId": "e", "url": "https://x.example/login", "message": "Log in" }]);
+    let error = json!({ "code": -32042, "message": "sign in first", "data": { "elicitations": visits } });
+    let (_fake, gateway) = failing(Fake::script(), &error).await;
+
+    let called = gateway.client().await.call("a_x", "{}").await;
+    let text = "sign in first\nLog in: https://x.example/login";
+    assert_eq!(
+        called["result"],
+        json!({ "content": [{ "text": text, "type": "text" }], "isError": true })
+    );
+    let modern = gateway.stateless().call("a_x", "{}").await;
+    assert_eq!(
+        modern["error"],
+        json!({ "code": -32603, "message": "sign in first", "data": { "upstreamCode": -32042, "upstreamData": error["data"] } })
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

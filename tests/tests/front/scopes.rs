@@ -101,10 +101,31 @@ async fn sec_03_a_session_of_somebody_else_reads_as_unknown_and_lives_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_trace_goes_on_at_the_server_with_a_span_of_the_gateway() {
+    let (trace, span) = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331");
+    for (fake, gateway) in pairs::servers(|script| script.tool("x")).await {
+        let client = gateway.client().await;
+        for parent in [format!("00-{trace}-{span}-01"), "00-1".into()] {
+            let meta = format!(r#"{{"traceparent":"{parent}","tracestate":"a=1"}}"#);
+            let params = format!(r#"{{"name":"a_x","_meta":{meta}}}"#);
+            client.request("tools/call", &params).await;
+        }
+
+        let received = fake.await_received("tools/call", 2).await;
+        let (good, bad) = (received[0].params(), received[1].params());
+        let parent = good["_meta"]["traceparent"].as_str().unwrap().to_owned();
+        assert!(parent.starts_with(&format!("00-{trace}-")) && parent.ends_with("-01"));
+        assert!(parent.len() == 55 && !parent.contains(span), "{parent}");
+        assert_eq!(good["_meta"]["tracestate"], "a=1");
+        assert!(bad["_meta"]["traceparent"].is_null() && bad["_meta"]["tracestate"].is_null());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn sec_04_token_cookies_and_our_own_meta_never_reach_a_server() {
     for (fake, gateway) in pairs::servers(|script| script.tool("x")).await {
         let message = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a_x","_meta":{
-            "dev.mcpr/prefer":"s3cret","dev.\u006dcpr/x":"s3cret","token":"s3cret","projectId":"s3cret","traceparent":"00-1"}}}"#;
+            "dev.mcpr/prefer":"s3cret","dev.\u006dcpr/x":"s3cret","token":"s3cret","projectId":"s3cret","baggage":"user=s3cret","example.com/x":1}}}"#;
         let client = gateway.client().await;
         let request = client
             .post(message)
@@ -116,8 +137,8 @@ async fn sec_04_token_cookies_and_our_own_meta_never_reach_a_server() {
         assert!(request.send(gateway.port).await.message()["result"].is_object());
         let received = fake.await_received("tools/call", 1).await;
         assert_eq!(
-            received[0].params()["_meta"]["traceparent"],
-            "00-1",
+            received[0].params()["_meta"]["example.com/x"],
+            1,
             "what is not ours passes"
         );
         for message in fake.received() {

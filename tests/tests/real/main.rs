@@ -10,4 +10,5 @@ mod page;
 mod resume;
 mod rmcp;
 mod seven;
+mod subscriptions;
 mod world;

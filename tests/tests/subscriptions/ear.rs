@@ -84,9 +84,13 @@ impl Ear {
         }
     }
 
-    /// The resource that it hears of next, and of nothing else before; a listen says which it is.
+    /// The resource that it hears of next; a listen says which it is. Sessions hear of lists too.
     pub(crate) async fn hears_of(&mut self) -> String {
-        let message = self.next().await;
+        let mut message = self.next().await;
+        let is_session = matches!(self, Self::Stream(..) | Self::Pipe(_));
+        while is_session && message["method"].as_str().is_some_and(|method| method.ends_with("list_changed")) {
+            message = self.next().await;
+        }
         assert_eq!(message["method"], UPDATED, "{message}");
         let tag = match self {
             Self::Stream(..) | Self::Pipe(_) => Value::Null,

@@ -106,7 +106,7 @@ async fn b106_an_idle_server_is_woken_by_a_subscription_and_kept_awake_by_it() {
         .await;
     gateway.await_state("clock", "idle").await;
 
-    assert_eq!(gateway.server("a").await["state"], "ready", "it is in use");
+    assert_eq!(gateway.server("a").await["state"], "ok", "it is in use");
     touch(&gateway, "file:///a").await;
     assert_eq!(ear.hears_of().await, exposed("file:///a"));
     ear.leaves(&[]).await;

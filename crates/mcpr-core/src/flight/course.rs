@@ -15,11 +15,12 @@ use mcpr_protocol::{
 use mcpr_router::{Lease, RouteError};
 use mcpr_telemetry::Status;
 use mcpr_transport::{Exchange, Failed, FailedKind, Reason, Sent};
+use mcpr_upstream::Replica;
 use tokio::time::{Instant, Sleep, timeout};
 
 use super::asking::Asking;
 use super::begin::{begin, begin_again, begin_renewed};
-use super::task::{Followed, begin_wait, cancel_task};
+use super::task::{Followed, begin_wait, cancel_followed, cancel_task};
 use super::{Cancel, Done, Step};
 use crate::call::Call;
 use crate::fault::Fault;
@@ -60,6 +61,8 @@ pub(super) struct Course {
     pub(super) adopted: bool,
     /// The task of 2025-11-25 that is waited for.
     pub(super) task: Option<RawJson>,
+    /// The task of a stateless server that is followed.
+    pub(super) followed: Option<(Arc<Replica>, String)>,
     /// Where it waits for the client after this answer.
     pub(super) parking: Option<Ticket>,
 }
@@ -106,6 +109,7 @@ impl Course {
             refreshed: false,
             adopted: false,
             task: None,
+            followed: None,
             parking: None,
         }
     }
@@ -410,6 +414,10 @@ impl Course {
     }
 
     pub(super) fn give_up(&mut self, why: Reason) {
+        if let Some((replica, id)) = self.followed.take() {
+            let cancelled = cancel_followed(self.call.clone(), replica, id);
+            self.call.gateway.tasks.spawn(cancelled);
+        }
         if let State::Open(open) = std::mem::replace(&mut self.state, State::Over) {
             self.asking.decline_all(&self.call.gateway, &open.lease);
             if let Some(task) = self.task.take() {

@@ -86,17 +86,15 @@ impl Course {
         let Some((id, pause)) = response.outcome.as_ref().ok().and_then(read_task) else {
             return Err((open, response));
         };
-        self.follow(Task {
+        self.followed = Some((open.lease.replica.clone(), id.clone()));
+        let task = Task {
             lease: open.lease,
             id,
             pause,
             answered: Vec::new(),
-        });
-        Ok(())
-    }
-
-    fn follow(&mut self, task: Task) {
+        };
         self.state = State::Following(Box::pin(follow(self.call.clone(), task)));
+        Ok(())
     }
 
     /// Takes what came of a task.
@@ -105,6 +103,7 @@ impl Course {
         match followed {
             Err(fault) => Some(self.fail(&fault)),
             Ok(Followed::Ended(lease, outcome)) => {
+                self.followed = None;
                 let id = Some(Id::number(0));
                 Some(self.answered_with(&lease, Response { id, outcome }))
             }
@@ -208,13 +207,21 @@ pub(super) async fn begin_wait(lease: Lease, task: RawJson) -> Result<Open, Faul
     }
 }
 
+/// Tells a stateless server that nobody wants a task any more.
+pub(super) async fn cancel_followed(call: Arc<Call>, replica: Arc<Replica>, id: String) {
+    let request = call.about_task(&replica, Method::TasksCancel, &id, None);
+    tell(&replica, request).await;
+}
+
 /// Tells the server that nobody wants a task of 2025-11-25 any more.
 pub(super) async fn cancel_task(replica: Arc<Replica>, task: RawJson) {
     let request = about(&replica, Method::TasksCancel, &task, Party::GATEWAY);
-    if !matches!(
-        tokio::time::timeout(CANCEL, ask(&replica, request)).await,
-        Ok(Ok(_))
-    ) {
+    tell(&replica, request).await;
+}
+
+async fn tell(replica: &Replica, request: Outgoing) {
+    let told = tokio::time::timeout(CANCEL, ask(replica, request)).await;
+    if !matches!(told, Ok(Ok(_))) {
         tracing::debug!(server = %replica.server, "a task could not be cancelled");
     }
 }

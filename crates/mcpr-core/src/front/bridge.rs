@@ -10,6 +10,7 @@ mod era;
 mod relay;
 mod renew;
 mod session;
+mod subscribed;
 #[cfg(test)]
 mod tests;
 
@@ -37,6 +38,7 @@ use tokio_util::sync::CancellationToken;
 use self::era::ParamTable;
 use self::renew::Renewal;
 use self::session::Session;
+use self::subscribed::Subscribed;
 use crate::front::http::cancelled;
 
 /// How many messages wait to be written before their senders wait.
@@ -95,8 +97,9 @@ pub async fn knock(link: &Link) -> Result<(), Refused> {
 /// Requests run side by side, and their answers come in any order. A gateway that is lost is an
 /// error for the requests under way, and is looked for again with the next one; those whose outcome
 /// is unknown are never sent again. A session that it no longer knows is opened anew, as the client
-/// opened it, and the request that it refused is sent once more. The client is then told that all
-/// lists may have changed; what else the old session held is gone: log level and subscriptions.
+/// opened it, and the request that it refused is sent once more; subscriptions are made anew. The
+/// client is then told that all lists and all resources it had subscribed to may have changed; what
+/// else the old session held is gone: the log level.
 ///
 /// # Errors
 ///
@@ -112,6 +115,7 @@ pub async fn serve(
         lines,
         session: Mutex::default(),
         renewal: Renewal::default(),
+        subscribed: Subscribed::default(),
         streams: Notify::new(),
         underway: Mutex::default(),
         params: Mutex::default(),
@@ -133,6 +137,7 @@ struct Bridge {
     lines: mpsc::Sender<Rope>,
     session: Mutex<Option<Session>>,
     renewal: Renewal,
+    subscribed: Subscribed,
     /// Told when the stream of the session may be opened.
     streams: Notify,
     underway: Mutex<HashMap<Id, Underway>>,
@@ -237,6 +242,7 @@ impl Bridge {
         if let (Method::ToolsList, Ok(result)) = (&request.method, &response.outcome) {
             self.params.lock().learn(result);
         }
+        self.subscribed.learn(request, &response);
         Ok(())
     }
 

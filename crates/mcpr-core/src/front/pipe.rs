@@ -1,6 +1,7 @@
 //! A client on a pipe: one line is one message. Both eras may be mixed on one pipe.
 
 mod batch;
+mod lines;
 
 use std::future::poll_fn;
 use std::io;
@@ -19,12 +20,13 @@ use mcpr_protocol::{
 use mcpr_registry::ServerState;
 use mcpr_transport::child::{Line, LineReader};
 use parking_lot::Mutex;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::lines::{broken, write};
 use crate::client::Context;
 use crate::dispatch::Handled;
 use crate::fault::Fault;
@@ -377,35 +379,4 @@ fn before_initialize(method: &Method) -> Fault {
             "send `initialize` first, or an envelope in `params._meta` (2026-07-28)".into(),
         ),
     }
-}
-
-fn broken(line: &Line) -> Rope {
-    let text = match line {
-        Line::TooLong(line) => format!("a line of {} bytes is longer than a message may be", line.bytes),
-        _ => "a line that is not UTF-8".to_owned(),
-    };
-    let fault = Fault::Message(MessageFault::NotJson(text));
-    refusal(None, &fault, Era::Session)
-}
-
-/// Writes messages as lines, flushed when no other waits.
-async fn write(mut output: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<Rope>) {
-    while let Some(message) = queue.recv().await {
-        let mut next = Some(message);
-        while let Some(message) = next {
-            if write_line(&mut output, message).await.is_err() {
-                return;
-            }
-            next = queue.try_recv().ok();
-        }
-        if output.flush().await.is_err() {
-            return;
-        }
-    }
-}
-
-async fn write_line(output: &mut (impl AsyncWrite + Unpin), message: Rope) -> io::Result<()> {
-    let mut line = message.on_one_line();
-    line.push_static("\n");
-    output.write_all_buf(&mut line).await
 }

@@ -97,10 +97,11 @@ impl Resources {
         }
     }
 
-    /// Opens another stream if this one is about something else than what is wanted.
+    /// Opens another stream if this one is about something else than what is wanted. One stream
+    /// gives way at a time, so that changes in a row become few.
     fn adjust(&mut self, wanted: Uris) {
         let waits = wanted == self.tried.0 && Instant::now() < self.tried.1;
-        if self.next.is_some() || waits {
+        if self.next.is_some() || self.overlap.is_some() || waits {
             return;
         }
         if wanted.is_empty() {
@@ -108,7 +109,6 @@ impl Resources {
         } else if self.now.as_ref().is_none_or(|now| now.uris != wanted) {
             self.tried.0.clone_from(&wanted);
             self.next = Some(Open::new(&self.hearer, wanted));
-            self.end_overlap();
             self.overlap = self.now.is_some().then(|| Overlap::new(None, PATIENCE));
         }
     }

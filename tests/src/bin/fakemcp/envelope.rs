@@ -11,7 +11,7 @@ use crate::message::{MODERN, Params, Request, quoted};
 use crate::spec::Raw;
 
 /// The methods of the stateless era.
-const METHODS: [&str; 9] = [
+const METHODS: [&str; 12] = [
     "server/discover",
     "tools/list",
     "tools/call",
@@ -21,6 +21,9 @@ const METHODS: [&str; 9] = [
     "resources/templates/list",
     "resources/read",
     "completion/complete",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
 ];
 
 /// What a tool says about the headers of its calls.
@@ -88,6 +91,7 @@ fn mirrored(request: &Request, params: &Params, head: &Head, tools: &[Raw]) -> R
         }
         "prompts/get" => mirrors(head, "mcp-name", params.name.as_deref()),
         "resources/read" => mirrors(head, "mcp-name", params.uri.as_deref()),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => mirrors(head, "mcp-name", params.task_id.as_deref()),
         _ => Ok(()),
     }
 }

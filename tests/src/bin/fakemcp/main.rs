@@ -9,6 +9,7 @@ mod exchange;
 mod fault;
 mod framing;
 mod http;
+mod interview;
 mod log;
 mod message;
 mod methods;
@@ -19,6 +20,7 @@ mod spec;
 mod sse;
 mod stdio;
 mod streamable;
+mod tasks;
 mod tools;
 
 use std::path::{Path, PathBuf};

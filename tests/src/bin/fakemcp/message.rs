@@ -44,6 +44,8 @@ pub(crate) struct Params {
     pub(crate) request_id: Option<Raw>,
     pub(crate) notifications: Option<Raw>,
     pub(crate) input_responses: Option<Raw>,
+    pub(crate) request_state: Option<String>,
+    pub(crate) task_id: Option<String>,
     #[serde(rename = "_meta")]
     pub(crate) meta: Meta,
 }
@@ -154,9 +156,8 @@ pub(crate) fn error(id: &str, error: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)
 }
 
-/// A request of ours.
+/// A request of ours; the id is a JSON text.
 pub(crate) fn request(id: &str, method: &str, params: Option<&str>) -> String {
-    let id = quoted(id);
     format!(
         r#"{{"jsonrpc":"2.0","id":{id},"method":{}{}}}"#,
         quoted(method),

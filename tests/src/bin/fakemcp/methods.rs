@@ -1,6 +1,7 @@
 //! What each method does when the script says nothing about it.
 
 use crate::fault::Fault;
+use crate::interview::Outcome;
 use crate::message::{LEGACY, MODERN, Params, Request, quoted, text_content};
 use crate::server::{Context, Server};
 use crate::spec::Raw;
@@ -15,6 +16,11 @@ impl Server {
         context: Context<'_>,
         stateless: bool,
     ) -> Result<String, Fault> {
+        match self.interview(request, params, context, stateless).await {
+            Outcome::Quiet => {}
+            Outcome::Asks(result) => return Ok(result),
+            Outcome::Said(text) => return Ok(self.repeated(request, &text, stateless)),
+        }
         match (request.method.as_str(), stateless) {
             ("initialize", false) => Ok(self.introduction(params)),
             ("ping", false) => Ok("{}".to_owned()),
@@ -33,6 +39,9 @@ impl Server {
                 let uri = params.uri.as_deref().unwrap_or_default();
                 context.talk.subscribe(uri, method == "resources/subscribe");
                 Ok("{}".to_owned())
+            }
+            ("tasks/get" | "tasks/update" | "tasks/cancel", true) if self.spec.tasks.is_some() => {
+                self.task(&request.method, params)
             }
             ("logging/setLevel", false) if self.capabilities().contains("logging") => Ok("{}".to_owned()),
             (method, _) => Err(Fault::unknown_method(method, stateless)),
@@ -203,9 +212,22 @@ impl Server {
         if !has(&self.spec.prompts, "name", name) {
             return Err(Fault::invalid_params(&format!("Unknown prompt: {name}")));
         }
-        let text = quoted(&format!("{name} {}", params.arguments_text()));
+        Ok(self.message(&format!("{name} {}", params.arguments_text()), stateless))
+    }
+
+    fn message(&self, text: &str, stateless: bool) -> String {
+        let text = quoted(text);
         let message = format!(r#"{{"role":"user","content":{{"type":"text","text":{text}}}}}"#);
-        Ok(self.result(&format!(r#""messages":[{message}]"#), stateless))
+        self.result(&format!(r#""messages":[{message}]"#), stateless)
+    }
+
+    /// A result that holds one text, in the shape of the method.
+    fn repeated(&self, request: &Request, text: &str, stateless: bool) -> String {
+        match request.method.as_str() {
+            "prompts/get" => self.message(text, stateless),
+            "resources/read" => self.content(request.subject().unwrap_or_default(), text, stateless),
+            _ => self.text_result(text, stateless),
+        }
     }
 
     /// A resource whose text repeats the URI asked for; templates match every URI.
@@ -216,12 +238,13 @@ impl Server {
             let data = format!(r#"{{"uri":{}}}"#, quoted(uri));
             return Err(Fault::new(code, "Resource not found").with_data(&data));
         }
-        let text = quoted(&format!("read {uri}"));
-        let contents = format!(
-            r#"{{"uri":{},"mimeType":"text/plain","text":{text}}}"#,
-            quoted(uri)
-        );
-        Ok(self.cacheable(&format!(r#""contents":[{contents}]"#), stateless))
+        Ok(self.content(uri, &format!("read {uri}"), stateless))
+    }
+
+    fn content(&self, uri: &str, text: &str, stateless: bool) -> String {
+        let (uri, text) = (quoted(uri), quoted(text));
+        let content = format!(r#"{{"uri":{uri},"mimeType":"text/plain","text":{text}}}"#);
+        self.cacheable(&format!(r#""contents":[{content}]"#), stateless)
     }
 
     /// Two values that begin with what was typed.

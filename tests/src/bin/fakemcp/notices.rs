@@ -12,6 +12,9 @@ use crate::server::Talk;
 /// The notification of a changed resource.
 pub(crate) const UPDATED: &str = "notifications/resources/updated";
 
+/// The notification of a visit that is done.
+const COMPLETE: &str = "notifications/elicitation/complete";
+
 /// Everybody who hears of changes.
 #[derive(Debug, Default)]
 pub(crate) struct Notices {
@@ -58,6 +61,18 @@ impl Notices {
         });
     }
 
+    /// The way to one conversation that belongs to no request.
+    pub(crate) fn outlet_of(&self, talk: &Talk) -> Option<Outlet> {
+        let sessions = self.sessions.lock();
+        let own = sessions.iter().rev().find(|(own, _)| std::ptr::eq(Arc::as_ptr(own), talk));
+        own.map(|(_, outlet)| outlet.clone())
+    }
+
+    /// Sends a message to every conversation.
+    pub(crate) fn send(&self, text: &str) {
+        self.sessions.lock().retain(|(_, outlet)| outlet.send(text));
+    }
+
     /// Ends a listener.
     pub(crate) fn forget(&self, id: &str) {
         self.listeners.lock().retain(|listener| listener.id != id);
@@ -93,7 +108,7 @@ impl Filter {
 
 /// Whether a notification is about the server and not about a call.
 pub(crate) fn is_news(method: &str) -> bool {
-    method.ends_with("/list_changed") || method == UPDATED
+    method.ends_with("/list_changed") || method == UPDATED || method == COMPLETE
 }
 
 /// Whether a resource is `whole` or lies below it.

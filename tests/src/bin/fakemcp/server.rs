@@ -15,6 +15,7 @@ use crate::message::{self, Message, Params, Request};
 use crate::notices::{Notices, is_part};
 use crate::outlet::Outlet;
 use crate::spec::{Raw, Spec, exact, named, scripted};
+use crate::tasks::Table;
 
 /// The code with which a server leaves when its script says so.
 const LEAVES: i32 = 3;
@@ -29,6 +30,9 @@ pub(crate) struct Server {
     pub(crate) notices: Notices,
     /// Tools that the tool `add` has added.
     pub(crate) added: Mutex<Vec<Raw>>,
+    pub(crate) tasks: Table,
+    /// The keys of the errors that were given once.
+    spent: Mutex<BTreeSet<String>>,
     received: AtomicUsize,
     asked: AtomicUsize,
     waiting: Mutex<HashMap<String, oneshot::Sender<String>>>,
@@ -95,6 +99,8 @@ impl Server {
             log,
             notices: Notices::default(),
             added: Mutex::default(),
+            tasks: Table::default(),
+            spent: Mutex::default(),
             received: AtomicUsize::new(0),
             asked: AtomicUsize::new(0),
             waiting: Mutex::default(),
@@ -139,23 +145,32 @@ impl Server {
         }
     }
 
-    /// Asks the client, and gives the whole answer.
-    pub(crate) async fn ask(&self, id: &str, method: &str, params: Option<&str>, outlet: &Outlet) -> String {
+    /// Asks the client; the whole text of its answer comes out of what this gives. The id is a JSON text.
+    pub(crate) fn put(
+        &self,
+        id: &str,
+        method: &str,
+        params: Option<&str>,
+        outlet: &Outlet,
+    ) -> oneshot::Receiver<String> {
         let (sender, receiver) = oneshot::channel();
-        self.waiting.lock().insert(message::quoted(id), sender);
+        self.waiting.lock().insert(id.to_owned(), sender);
         outlet.send(&message::request(id, method, params));
-        receiver.await.unwrap_or_default()
+        receiver
     }
 
-    /// An id for the next request of ours.
+    /// An id for the next request of ours, as JSON text.
     pub(crate) fn fresh_id(&self) -> String {
-        format!("s{}", self.asked.fetch_add(1, Ordering::Relaxed) + 1)
+        format!("\"s{}\"", self.asked.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     /// Pings the client if the script says so, and leaves if it stays silent.
     pub(crate) async fn ping_client(&self, outlet: &Outlet) {
-        let ping = self.ask("p", "ping", None, outlet);
-        if self.spec.ping_client && timeout(Duration::from_secs(2), ping).await.is_err() {
+        if !self.spec.ping_client {
+            return;
+        }
+        let ping = self.put("\"p\"", "ping", None, outlet);
+        if timeout(Duration::from_secs(2), ping).await.is_err() {
             std::process::exit(UNANSWERED);
         }
     }
@@ -200,7 +215,10 @@ impl Server {
 
     /// The result or the error that the spec holds for the request.
     fn scripted(&self, request: &Request) -> Option<Result<String, Fault>> {
-        if let Some(error) = scripted(&self.spec.error, request) {
+        let once = request.keys().into_iter().find(|key| self.spec.error_once.contains_key(key));
+        let once = once.filter(|key| self.spent.lock().insert(key.clone()));
+        let once = once.and_then(|key| self.spec.error_once.get(&key));
+        if let Some(error) = once.or_else(|| scripted(&self.spec.error, request)) {
             return Some(Err(Fault {
                 error: exact(error),
                 status: 200,

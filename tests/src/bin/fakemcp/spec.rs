@@ -9,7 +9,9 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::message::Request;
+use crate::interview::Interview;
+use crate::message::{Request, quoted};
+use crate::tasks::Tasks;
 
 /// One JSON text kept exactly as it was written.
 pub(crate) type Raw = Box<RawValue>;
@@ -33,6 +35,8 @@ pub(crate) struct Spec {
     pub(crate) raw: Script<Raw>,
     /// Exact error objects.
     pub(crate) error: Script<Raw>,
+    /// Exact error objects that are given only once for each key.
+    pub(crate) error_once: Script<Raw>,
     /// Seconds to wait before an answer; the key `start` delays the reading of the first message.
     pub(crate) delay: Script<f64>,
     /// Requests that are never answered.
@@ -47,8 +51,10 @@ pub(crate) struct Spec {
     pub(crate) notify: Vec<Notice>,
     /// Progress during each `tools/call` that brought a token.
     pub(crate) progress: Option<Progress>,
-    /// A request sent to the client during each `tools/call`; the call returns the client's answer.
-    pub(crate) server_request: Option<Ask>,
+    /// What the client is asked during requests.
+    pub(crate) interview: Vec<Interview>,
+    /// Stateless era: every `tools/call` becomes a task.
+    pub(crate) tasks: Option<Tasks>,
     /// Adds the tools `env`, `cwd`, `echo`, `add` and `pid`.
     pub(crate) env_tool: bool,
     /// Adds the tool `touch`, which says that the resource `uri` has changed; with `within` it says so
@@ -164,9 +170,12 @@ pub(crate) enum Era {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Notice {
     pub(crate) method: String,
+    /// In its texts, `{args}` stands for the arguments of the call.
     pub(crate) params: Option<Raw>,
     #[serde(default = "once")]
     pub(crate) repeat: usize,
+    /// Only calls with this key have it.
+    pub(crate) on: Option<String>,
 }
 
 /// Progress during a call: the first notice goes out at once.
@@ -176,14 +185,6 @@ pub(crate) struct Progress {
     pub(crate) count: usize,
     /// Seconds after each notice.
     pub(crate) interval: f64,
-}
-
-/// A request to the client.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Ask {
-    pub(crate) method: String,
-    pub(crate) params: Option<Raw>,
 }
 
 /// An HTTP answer that has nothing to do with the request.
@@ -283,6 +284,15 @@ impl Spec {
     }
 }
 
+impl Notice {
+    /// Its parameters for a call.
+    pub(crate) fn params_for(&self, request: &Request) -> Option<String> {
+        let params = self.params.as_ref()?.get();
+        let arguments = request.params.as_ref().map_or("{}", |params| params.arguments_text());
+        Some(filled(params, arguments))
+    }
+}
+
 impl Mask {
     /// Whether request number `nth` gets this answer.
     pub(crate) fn covers(&self, nth: usize, request: Option<&Request>) -> bool {
@@ -316,6 +326,12 @@ pub(crate) fn bytes_of(hex: &str) -> Vec<u8> {
         .chunks_exact(2)
         .map(|pair| (pair[0] * 16 + pair[1]) as u8)
         .collect()
+}
+
+/// Puts the arguments of a call where a text of the script says `{args}`.
+pub(crate) fn filled(script: &str, arguments: &str) -> String {
+    let text = quoted(arguments);
+    script.replace("{args}", &text[1..text.len() - 1])
 }
 
 fn once() -> usize {

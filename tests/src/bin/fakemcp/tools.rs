@@ -11,7 +11,7 @@ use crate::methods::has;
 use crate::notices::{UPDATED, is_news};
 use crate::outlet::Outlet;
 use crate::server::{Context, Server};
-use crate::spec::{Ask, Notice};
+use crate::spec::Notice;
 
 /// The tool that `touch_tool` adds.
 const TOUCH: &str = "touch";
@@ -78,8 +78,8 @@ impl Server {
         {
             return Err(Fault::invalid_params(&format!("Unknown tool: {name}")));
         }
-        if let Some(ask) = &self.spec.server_request {
-            return Ok(self.interview(ask, params, context, stateless).await);
+        if let Some(tasks) = self.spec.tasks.as_ref().filter(|_| stateless) {
+            return self.begin_task(tasks, params);
         }
         let text = built_in.map_or_else(
             || params.arguments_text().to_owned(),
@@ -104,9 +104,9 @@ impl Server {
     /// Sends the notices that belong to a call, before its answer.
     pub(crate) fn notify_within(&self, request: &Request, outlet: &Outlet) {
         for notice in self.notices_of(request, false) {
-            let params = notice.params.as_ref().map(|raw| raw.get());
+            let params = notice.params_for(request);
             (0..notice.repeat).for_each(|_| {
-                outlet.send(&message::notification(&notice.method, params));
+                outlet.send(&message::notification(&notice.method, params.as_deref()));
             });
         }
     }
@@ -114,32 +114,17 @@ impl Server {
     /// Sends the news that follow a call, after its answer.
     pub(crate) fn notify_after(&self, request: &Request) {
         for notice in self.notices_of(request, true) {
-            let params = notice.params.as_ref().map(|raw| raw.get());
-            (0..notice.repeat).for_each(|_| self.notices.announce(&notice.method, params));
+            let params = notice.params_for(request);
+            (0..notice.repeat).for_each(|_| self.notices.announce(&notice.method, params.as_deref()));
         }
+        self.ask_late(request);
     }
 
     fn notices_of(&self, request: &Request, news: bool) -> impl Iterator<Item = &Notice> {
+        let wanted = |notice: &&Notice| notice.on.as_ref().is_none_or(|key| request.is(key));
         let calls = request.method == "tools/call";
-        self.spec
-            .notify
-            .iter()
-            .filter(move |notice| calls && is_news(&notice.method) == news)
-    }
-
-    /// Asks the client in the way of the era, and returns its answer as the result's text.
-    async fn interview(&self, ask: &Ask, params: &Params, context: Context<'_>, stateless: bool) -> String {
-        let asked = ask.params.as_ref().map_or("{}", |raw| raw.get());
-        if !stateless {
-            let answer = self
-                .ask(&self.fresh_id(), &ask.method, Some(asked), context.outlet)
-                .await;
-            return self.text_result(&answer, stateless);
-        }
-        match &params.input_responses {
-            Some(responses) => self.text_result(responses.get(), stateless),
-            None => input_required(&ask.method, asked),
-        }
+        let all = self.spec.notify.iter().filter(wanted);
+        all.filter(move |notice| calls && is_news(&notice.method) == news)
     }
 
     /// Says that a resource has changed.
@@ -197,9 +182,3 @@ fn environment() -> String {
     serde_json::Value::Object(text.collect()).to_string()
 }
 
-fn input_required(method: &str, params: &str) -> String {
-    let request = format!(r#"{{"method":{},"params":{params}}}"#, quoted(method));
-    format!(
-        r#"{{"resultType":"input_required","inputRequests":{{"q1":{request}}},"requestState":"state-1"}}"#
-    )
-}

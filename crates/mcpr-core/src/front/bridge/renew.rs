@@ -126,7 +126,7 @@ impl Bridge {
 
     /// The headers of a session in place of one that was forgotten; `None` if there is none to be
     /// had. Those that come together wait for one attempt.
-    async fn renew(&self) -> Option<Arc<HeaderMap>> {
+    pub(super) async fn renew(&self) -> Option<Arc<HeaderMap>> {
         let vain = self.renewal.vain.load(Ordering::Relaxed);
         let _turn = self.renewal.turn.lock().await;
         if let Some(headers) = self.session_headers() {
@@ -138,9 +138,12 @@ impl Bridge {
         let opening = self.renewal.opening.lock().clone()?;
         let renewed = timeout(PATIENCE, self.open_again(opening)).await;
         let headers = renewed.ok().flatten();
-        if headers.is_none() {
-            tracing::warn!("the session could not be opened anew");
-            self.renewal.vain.fetch_add(1, Ordering::Relaxed);
+        match &headers {
+            Some(headers) => drop(timeout(PATIENCE, self.subscribe_again(headers)).await),
+            None => {
+                tracing::warn!("the session could not be opened anew");
+                self.renewal.vain.fetch_add(1, Ordering::Relaxed);
+            }
         }
         headers
     }

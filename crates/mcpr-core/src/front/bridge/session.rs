@@ -61,6 +61,7 @@ impl Bridge {
         // A session that is opened anew meanwhile would come in its place.
         let _turn = self.renewal.turn.lock().await;
         self.renewal.forget();
+        self.subscribed.forget();
         self.end_session().await;
         let posted = self.link.post(self.link.template().clone(), text.into()).await;
         let opened = match posted {
@@ -145,7 +146,16 @@ impl Bridge {
             self.streams.notified().await;
             if let Some((headers, open)) = self.stream() {
                 open.run_until_cancelled(self.listen(&headers)).await;
+                self.recover().await;
             }
+        }
+    }
+
+    /// A session that its stream found lost is opened anew with the next request, or at once where
+    /// the client waits for updates of resources.
+    async fn recover(&self) {
+        if self.session_headers().is_none() && !self.subscribed.is_empty() {
+            self.renew().await;
         }
     }
 

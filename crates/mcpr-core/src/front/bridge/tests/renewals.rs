@@ -128,6 +128,42 @@ async fn a_session_that_its_stream_found_lost_is_opened_anew_with_the_next_reque
 }
 
 #[tokio::test]
+async fn what_was_subscribed_to_is_subscribed_to_again_at_once_when_the_session_is_lost() {
+    let gateway = Played::start().await;
+    let mut client = gateway.client();
+    client.opens_session(&gateway).await;
+    let about = |id: u64, method: &str, uri: &str| {
+        json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": { "uri": uri } })
+    };
+    for (id, method, uri) in [
+        (1, "resources/subscribe", "x:a"),
+        (2, "resources/subscribe", "x:b"),
+        (3, "resources/unsubscribe", "x:b"),
+    ] {
+        client.says(about(id, method, uri)).await;
+        gateway.asked().await.json(&result(id, json!({}))).await;
+        assert_eq!(client.hears().await, result(id, json!({})));
+    }
+    client.says(about(4, "resources/subscribe", "x:c")).await;
+    gateway.asked().await.json(&not_found(4)).await;
+    assert_eq!(client.hears().await, not_found(4));
+
+    client.says(INITIALIZED).await;
+    gateway.asked().await.answers(202, "", "").await;
+    gateway.asked().await.answers(404, "", "").await; // The stream.
+
+    gateway.renews("s2").await;
+    client.hears_that_lists_changed().await;
+    let (_stream, mut asked) = gateway.stream_and(1).await;
+    let asked = asked.remove(0);
+    let message = asked.message();
+    assert_eq!((&message["method"], &message["params"]["uri"]), (&json!("resources/subscribe"), &json!("x:a")));
+    asked.json(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": {} })).await;
+    let updated = json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": { "uri": "x:a" } });
+    assert_eq!(client.hears().await, updated);
+}
+
+#[tokio::test]
 async fn a_session_that_cannot_be_opened_anew_is_an_error_and_is_tried_again() {
     let gateway = Played::start().await;
     let mut client = gateway.client();

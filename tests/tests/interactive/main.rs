@@ -1,0 +1,13 @@
+//! What servers ask of clients, and what clients answer, for every pairing of their eras.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that does not find what it looks for has failed"
+)]
+
+mod isolation;
+mod kinds;
+mod pairs;
+mod processes;
+mod refusals;
+mod together;
