@@ -121,8 +121,9 @@ impl Parked {
 
 impl Drop for Parked {
     fn drop(&mut self) {
-        if let Some(course) = self.0.take() {
-            course.abandon();
+        // Its request has been answered, and recorded.
+        if let Some(mut course) = self.0.take() {
+            course.give_up_for_good();
         }
     }
 }

@@ -29,6 +29,9 @@ use crate::gateway::Gateway;
 use crate::question::Answer;
 use crate::visits::Wanted;
 
+/// How long a call that waits keeps its connection even if others need it.
+const HELD: Duration = Duration::from_secs(2);
+
 /// How often one call may ask its client.
 pub(crate) const ROUNDS: u32 = 16;
 
@@ -38,7 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// How long the state of a stateless server is good here; the server has a limit of its own.
 const WRAPPED: Duration = Duration::from_secs(24 * 3600);
 
-/// How many calls of one principal may wait.
+/// How many calls of one principal may wait; the oldest gives way to one more.
 const PER_PRINCIPAL: usize = 32;
 
 /// How many calls may wait in all.
@@ -56,6 +59,8 @@ struct Table {
 
 struct Waiting {
     principal: Box<str>,
+    server: ServerName,
+    since: Instant,
     expires: Instant,
     parked: Parked,
 }
@@ -64,6 +69,7 @@ struct Waiting {
 pub(crate) struct Ticket {
     id: u64,
     principal: Box<str>,
+    server: ServerName,
     /// What the client gets to hold.
     pub(crate) state: String,
 }
@@ -130,14 +136,21 @@ impl Suspensions {
     /// A place for a call; the state for its client is sealed already.
     pub(crate) fn ticket(&self, call: &Call) -> Result<Ticket, Fault> {
         let principal: Box<str> = call.context.principal.key().into();
+        let own = |waiting: &Waiting| waiting.principal == principal;
+        while self
+            .0
+            .lock()
+            .waiting
+            .values()
+            .filter(|waiting| own(waiting))
+            .count()
+            >= PER_PRINCIPAL
+        {
+            self.give_up_oldest(own);
+        }
         let id = {
             let mut table = self.0.lock();
-            let own = table
-                .waiting
-                .values()
-                .filter(|waiting| waiting.principal == principal)
-                .count();
-            if own >= PER_PRINCIPAL || table.waiting.len() >= IN_ALL {
+            if table.waiting.len() >= IN_ALL {
                 return Err(Fault::TooManySuspended(call.target.server.clone()));
             }
             table.last_id += 1;
@@ -145,13 +158,21 @@ impl Suspensions {
         };
         let binding = Binding::of(&call.method, call.params.as_ref());
         let state = binding.seal(&call.gateway, &call.context, &State::Held(id), PATIENCE);
-        Ok(Ticket { id, principal, state })
+        let server = call.target.server.clone();
+        Ok(Ticket {
+            id,
+            principal,
+            server,
+            state,
+        })
     }
 
     /// Has a call wait.
     pub(crate) fn park(&self, ticket: Ticket, parked: Parked) {
         let waiting = Waiting {
             principal: ticket.principal,
+            server: ticket.server,
+            since: Instant::now(),
             expires: Instant::now() + PATIENCE,
             parked,
         };
@@ -174,6 +195,25 @@ impl Suspensions {
                 "calls were given up: their clients did not come back"
             );
         }
+    }
+
+    /// Gives up the call that has held a connection to a server longest without anybody coming back:
+    /// another one waits for it. A client that refuses says nothing, so this is how that ends.
+    pub(crate) fn make_room(&self, server: &ServerName) {
+        let held = |waiting: &Waiting| waiting.server == *server && waiting.since.elapsed() >= HELD;
+        if self.give_up_oldest(held) {
+            tracing::info!(%server, "a call that waits for its client was given up: another needs its connection");
+        }
+    }
+
+    fn give_up_oldest(&self, which: impl Fn(&Waiting) -> bool) -> bool {
+        let oldest = {
+            let mut table = self.0.lock();
+            let some = table.waiting.iter().filter(|(_, waiting)| which(waiting));
+            let oldest = some.min_by_key(|(_, waiting)| waiting.since).map(|(id, _)| *id);
+            oldest.and_then(|id| table.waiting.remove(&id))
+        };
+        oldest.is_some()
     }
 
     /// Gives up all.

@@ -48,6 +48,8 @@ pub(crate) struct Connections {
     /// How many calls wait for one of them.
     waiting: AtomicUsize,
     left: Notify,
+    /// How many of those have waited for one to become free.
+    starving: AtomicUsize,
 }
 
 impl Connections {
@@ -58,6 +60,7 @@ impl Connections {
             pinned: Mutex::default(),
             waiting: AtomicUsize::new(0),
             left: Notify::new(),
+            starving: AtomicUsize::new(0),
         }
     }
 
@@ -66,6 +69,11 @@ impl Connections {
         if self.waiting.load(Ordering::Acquire) > 0 {
             self.left.notify_waiters();
         }
+    }
+
+    /// Whether a call waits for a connection, all of them being in use.
+    pub(crate) fn starve(&self) -> bool {
+        self.starving.load(Ordering::Relaxed) > 0
     }
 
     /// The connection that this party used last: what the server remembers in it is that party's.
@@ -96,6 +104,7 @@ impl Connections {
             let replica = self.ready(&side).await?;
             return Ok(enter(&side, &replica, party, company));
         }
+        let _starving = Waiting::begin(&self.starving, usize::MAX);
         match timeout(wait, left).await {
             Ok(()) => Ok(None),
             Err(_) => Err(self.busy(wait)),

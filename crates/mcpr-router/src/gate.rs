@@ -34,6 +34,11 @@ impl Gate {
         }
     }
 
+    /// Whether somebody waits for a place.
+    pub(crate) fn is_full(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
     /// Takes a place, waiting in line for one that becomes free.
     pub(crate) async fn enter(&self) -> Result<OwnedSemaphorePermit, Shut> {
         if let Ok(place) = self.places.clone().try_acquire_owned() {

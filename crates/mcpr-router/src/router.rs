@@ -99,6 +99,14 @@ impl Router {
         })
     }
 
+    /// Whether a call to a server waits because all connections to it are in use.
+    pub fn is_starved(&self, server: &ServerName) -> bool {
+        let servers = self.servers.read();
+        servers
+            .get(server)
+            .is_some_and(|server| server.connections.starve() || server.gate.is_full())
+    }
+
     async fn enter(&self, server: &Guarded, demand: Demand<'_>) -> Result<Entered, RouteError> {
         let company = match server.upstream.spec.isolation {
             Isolation::Shared => Company::Any,
@@ -120,7 +128,10 @@ impl Router {
                 continue; // It fell asleep, or was lost, in the same moment.
             }
             let wait = server.upstream.spec.queue.wait;
-            let open = || self.pool.open_side(&server.upstream, IDLE, CancellationToken::new());
+            let open = || {
+                self.pool
+                    .open_side(&server.upstream, IDLE, CancellationToken::new())
+            };
             if let Some(entered) = server
                 .connections
                 .enter(demand.party, company, wait, open)

@@ -79,6 +79,8 @@ pub(crate) struct Keeper {
     pub(crate) name: ServerName,
     pub(crate) spec: UpstreamSpec,
     pub(crate) role: Role,
+    /// Who keeps the connection that lists, if this is not it.
+    pub(crate) main: Option<mpsc::Sender<Command>>,
     pub(crate) wishes: Arc<Wishes>,
     pub(crate) around: Arc<Surroundings>,
     pub(crate) status: watch::Sender<Status>,

@@ -189,9 +189,8 @@ impl Upstream {
             };
             self.nudge();
             // One that may be unused for a moment only can fall asleep again before this is heard.
-            let asleep_again = |status: &Status| {
-                matches!(status.phase, Phase::Idle) && (!slept || status.starts > starts)
-            };
+            let asleep_again =
+                |status: &Status| matches!(status.phase, Phase::Idle) && (!slept || status.starts > starts);
             let settled = status
                 .wait_for(|status| !status.phase.is_on_its_way() || asleep_again(status))
                 .await;

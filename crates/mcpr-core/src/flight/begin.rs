@@ -1,12 +1,15 @@
 //! Getting a request to its server.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::poll_immediate;
 use mcpr_protocol::{LogLevel, Message, Method, RawJson};
 use mcpr_router::{Demand, Lease, Pin, RouteError, RouteErrorKind};
 use mcpr_transport::{Exchange, Failed, Outgoing, Party, Sent};
 use serde_json::json;
+use tokio::time::timeout;
 
 use super::course::Open;
 use crate::call::Call;
@@ -14,6 +17,9 @@ use crate::fault::Fault;
 
 /// How long a request that is proven unsent waits for a lost server to come back.
 const COMEBACK: Duration = Duration::from_secs(2);
+
+/// How often it is looked whether a call waits for what suspended ones hold.
+const ROOM: Duration = Duration::from_millis(500);
 
 /// How long the setting of the log level may hold a call up.
 const LOG_LEVEL: Duration = Duration::from_secs(2);
@@ -28,7 +34,7 @@ pub(super) async fn begin(call: Arc<Call>) -> Result<Open, Fault> {
         Err(error) if error.kind == RouteErrorKind::Starting => {
             // Most servers that start were lost a moment ago, and are back in another.
             if let Some(upstream) = call.gateway.pool.get(&call.target.server) {
-                let _ = tokio::time::timeout(COMEBACK, upstream.settled()).await;
+                let _ = timeout(COMEBACK, upstream.settled()).await;
             }
             lease_for(&call).await?
         }
@@ -51,7 +57,18 @@ async fn lease_for(call: &Call) -> Result<Lease, RouteError> {
         },
     };
     let party = call.party;
-    call.gateway.router().lease(Demand { server, party, pin }).await
+    let mut lease = pin!(call.gateway.router().lease(Demand { server, party, pin }));
+    loop {
+        match poll_immediate(&mut lease).await {
+            Some(leased) => return leased,
+            // Who does not come back must not keep out who is there.
+            None if call.gateway.router().is_starved(server) => call.gateway.suspensions.make_room(server),
+            None => {}
+        }
+        if let Ok(leased) = timeout(ROOM, &mut lease).await {
+            return leased;
+        }
+    }
 }
 
 /// Sends the request on the lease, or after a reconnect if this one turns out to be gone.
@@ -97,7 +114,7 @@ pub(super) async fn begin_renewed(call: Arc<Call>, lease: Lease) -> Result<Open,
 pub(super) async fn begin_again(call: Arc<Call>, lease: Lease, failed: Failed) -> Result<Open, Fault> {
     let (upstream, replica) = (lease.upstream.clone(), lease.replica.clone());
     drop(lease);
-    let back = tokio::time::timeout(COMEBACK, upstream.recovered(&replica)).await;
+    let back = timeout(COMEBACK, upstream.recovered(&replica)).await;
     if back != Ok(true) {
         return Err(RouteError::of(call.target.server.clone(), &failed).into());
     }
@@ -126,7 +143,7 @@ async fn set_log_level(lease: &Lease, level: LogLevel) {
         while !matches!(exchange.next().await?, Message::Response(_)) {}
         Ok::<_, Failed>(())
     };
-    if !matches!(tokio::time::timeout(LOG_LEVEL, asked).await, Ok(Ok(()))) {
+    if !matches!(timeout(LOG_LEVEL, asked).await, Ok(Ok(()))) {
         tracing::debug!(server = %lease.replica.server, "the level of log messages could not be set");
     }
 }

@@ -400,16 +400,19 @@ impl Course {
 
     /// Nobody wants it any more.
     pub(super) fn abandon(mut self: Box<Self>) {
-        let why = if self.call.gateway.is_stopping() {
-            Reason::Shutdown
-        } else {
-            Reason::Client
-        };
-        self.give_up(why);
+        self.give_up_for_good();
         self.end(Ending {
             status: Status::Cancelled,
             http: StatusCode::OK,
             error: None,
+        });
+    }
+
+    pub(super) fn give_up_for_good(&mut self) {
+        self.give_up(if self.call.gateway.is_stopping() {
+            Reason::Shutdown
+        } else {
+            Reason::Client
         });
     }
 

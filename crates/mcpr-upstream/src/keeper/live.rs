@@ -118,7 +118,7 @@ impl Keeper {
             {
                 return Ended::Lost(failed);
             }
-            life.hear(std::mem::take(&mut line.heard));
+            self.hear(life, std::mem::take(&mut line.heard));
             if std::mem::take(&mut line.doubted)
                 && let Err(failed) = self.check(line, life, 1).await
             {
@@ -155,6 +155,15 @@ impl Keeper {
         }
     }
 
+    /// Takes a notice of the server. What a further connection hears is for the one that lists.
+    fn hear(&self, life: &mut Life, heard: Heard) {
+        match &self.main {
+            Some(main) if heard.any() => drop(main.try_send(Command::Heard(heard))),
+            Some(_) => {}
+            None => life.hear(heard),
+        }
+    }
+
     /// The stream of a session tells of its expiry as of an end; that one can be mended.
     async fn after_end(&self, failed: Failed, line: &mut Line, life: &mut Life) -> Result<(), Failed> {
         match failed.kind {
@@ -184,7 +193,7 @@ impl Keeper {
                 Ok(())
             }
             Command::Heard(heard) => {
-                life.hear(heard);
+                self.hear(life, heard);
                 Ok(())
             }
             Command::Renew(seen) if life.replica.session() > seen => Ok(()),

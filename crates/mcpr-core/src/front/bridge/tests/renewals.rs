@@ -132,9 +132,7 @@ async fn what_was_subscribed_to_is_subscribed_to_again_at_once_when_the_session_
     let gateway = Played::start().await;
     let mut client = gateway.client();
     client.opens_session(&gateway).await;
-    let about = |id: u64, method: &str, uri: &str| {
-        json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": { "uri": uri } })
-    };
+    let about = |id: u64, method: &str, uri: &str| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": { "uri": uri } });
     for (id, method, uri) in [
         (1, "resources/subscribe", "x:a"),
         (2, "resources/subscribe", "x:b"),
@@ -157,9 +155,15 @@ async fn what_was_subscribed_to_is_subscribed_to_again_at_once_when_the_session_
     let (_stream, mut asked) = gateway.stream_and(1).await;
     let asked = asked.remove(0);
     let message = asked.message();
-    assert_eq!((&message["method"], &message["params"]["uri"]), (&json!("resources/subscribe"), &json!("x:a")));
-    asked.json(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": {} })).await;
-    let updated = json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": { "uri": "x:a" } });
+    assert_eq!(
+        (&message["method"], &message["params"]["uri"]),
+        (&json!("resources/subscribe"), &json!("x:a"))
+    );
+    asked
+        .json(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": {} }))
+        .await;
+    let updated =
+        json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": { "uri": "x:a" } });
     assert_eq!(client.hears().await, updated);
 }
 
