@@ -1,16 +1,25 @@
 //! Real clients: each runs a list of operations against a URL and tells what it got.
 
+mod answers;
+mod inspector;
+mod operation;
+mod told;
+
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::peers::{self, Words};
+
+pub use answers::Answers;
+pub use inspector::inspect;
+pub use operation::Operation;
+pub use told::{Asked, Outcome, Told};
 
 /// How long a client may take for all its operations.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -22,41 +31,20 @@ pub enum Client {
     TypeScript,
     /// The same, which tries the stateless era first.
     TypeScriptAuto,
+    /// The same, which insists on the stateless era.
+    TypeScriptStateless,
     /// The TypeScript SDK 1.32.
     TypeScript1,
     /// The Python SDK 2.3, as a client of the session era.
     Python,
     /// The same, which tries the stateless era first.
     PythonAuto,
-}
-
-/// Something that a client does.
-#[derive(Clone, Debug)]
-pub struct Operation(Value);
-
-/// What a client tells.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Told {
-    /// The `serverInfo` of the other side.
-    pub server: Value,
-    /// The protocol version that was agreed on.
-    pub version: Option<String>,
-    /// One result for each operation.
-    pub results: Vec<Outcome>,
-}
-
-/// The result of one operation.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// The result as the client's library understood it.
-    Ok(Value),
-    /// The error, as `{code, message}`.
-    Error(Value),
+    /// The same, which insists on the stateless era.
+    PythonStateless,
 }
 
 impl Client {
-    /// All of them.
+    /// All of them, save those that insist on what the others find out.
     pub const ALL: [Self; 5] = [
         Self::TypeScript,
         Self::TypeScriptAuto,
@@ -65,15 +53,45 @@ impl Client {
         Self::PythonAuto,
     ];
 
+    /// Those of the session era.
+    pub const SESSION: [Self; 3] = [Self::TypeScript, Self::TypeScript1, Self::Python];
+
+    /// Those that insist on the stateless era.
+    pub const STATELESS: [Self; 2] = [Self::TypeScriptStateless, Self::PythonStateless];
+
+    /// One for each SDK and era.
+    pub const EACH: [Self; 5] = [
+        Self::TypeScript,
+        Self::TypeScriptStateless,
+        Self::TypeScript1,
+        Self::Python,
+        Self::PythonStateless,
+    ];
+
     /// Connects to `url` with a bearer token, and runs the operations in order.
     ///
     /// # Errors
     ///
     /// When the client cannot connect, or does not end within two minutes; the text holds what it said.
     pub async fn run(self, url: &str, token: Option<&str>, operations: &[Operation]) -> Result<Told> {
-        let operations: Vec<_> = operations.iter().map(|operation| &operation.0).collect();
+        self.run_with(url, token, &Answers::default(), operations).await
+    }
+
+    /// The same for a client that can be asked what it has answers for.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub async fn run_with(
+        self,
+        url: &str,
+        token: Option<&str>,
+        answers: &Answers,
+        operations: &[Operation],
+    ) -> Result<Told> {
         let mut words = self.words();
-        words.extend([url.to_owned(), json!(operations).to_string()]);
+        let given = [json!(operations), json!(answers)].map(|given| given.to_string());
+        words.extend([url.to_owned()].into_iter().chain(given));
         words.extend(self.era().iter().map(|&word| word.to_owned()));
         let told = output(&words, token)
             .await
@@ -87,23 +105,43 @@ impl Client {
     ///
     /// When one of them fails, with what it said.
     pub async fn run_all(url: &str, token: &str, operations: &[Operation]) -> Vec<(Self, Told)> {
-        let mut clients = JoinSet::new();
-        for client in Self::ALL {
-            let (url, token, operations) = (url.to_owned(), token.to_owned(), operations.to_vec());
-            clients.spawn(async move {
-                let told = client.run(&url, Some(&token), &operations).await;
+        Self::run_each(&Self::ALL, url, token, |_| (Answers::default(), operations.to_vec())).await
+    }
+
+    /// Runs some of them at the same time, each with answers and operations of its own.
+    ///
+    /// # Panics
+    ///
+    /// When one of them fails, with what it said.
+    pub async fn run_each(
+        clients: &[Self],
+        url: &str,
+        token: &str,
+        work: impl Fn(Self) -> (Answers, Vec<Operation>),
+    ) -> Vec<(Self, Told)> {
+        let mut running = JoinSet::new();
+        for &client in clients {
+            let (url, token) = (url.to_owned(), token.to_owned());
+            let (answers, operations) = work(client);
+            running.spawn(async move {
+                let told = client.run_with(&url, Some(&token), &answers, &operations).await;
                 (client, told.unwrap_or_else(|error| panic!("{error:#}")))
             });
         }
-        clients.join_all().await
+        running.join_all().await
+    }
+
+    /// Whether it ends up in the stateless era at a server of both.
+    pub fn is_stateless(self) -> bool {
+        !Self::SESSION.contains(&self)
     }
 
     fn words(self) -> Words {
         let peers = peers::ready();
         match self {
-            Self::TypeScript | Self::TypeScriptAuto => peers.ts_client(),
+            Self::TypeScript | Self::TypeScriptAuto | Self::TypeScriptStateless => peers.ts_client(),
             Self::TypeScript1 => peers.ts1_client(),
-            Self::Python | Self::PythonAuto => peers.py_client(),
+            Self::Python | Self::PythonAuto | Self::PythonStateless => peers.py_client(),
         }
     }
 
@@ -111,134 +149,10 @@ impl Client {
         match self {
             Self::TypeScript | Self::Python => &["--era", "session"],
             Self::TypeScriptAuto | Self::PythonAuto => &["--era", "auto"],
+            Self::TypeScriptStateless | Self::PythonStateless => &["--era", "stateless"],
             Self::TypeScript1 => &[],
         }
     }
-}
-
-impl Operation {
-    /// Lists tools.
-    pub fn list_tools() -> Self {
-        Self(json!({ "op": "list_tools" }))
-    }
-
-    /// Lists prompts.
-    pub fn list_prompts() -> Self {
-        Self(json!({ "op": "list_prompts" }))
-    }
-
-    /// Lists resources.
-    pub fn list_resources() -> Self {
-        Self(json!({ "op": "list_resources" }))
-    }
-
-    /// Lists resource templates.
-    pub fn list_templates() -> Self {
-        Self(json!({ "op": "list_templates" }))
-    }
-
-    /// Calls a tool.
-    pub fn call_tool(name: &str, arguments: Value) -> Self {
-        Self(json!({ "op": "call_tool", "name": name, "arguments": arguments }))
-    }
-
-    /// Calls a tool; the result is `{result, progress}`.
-    pub fn call_with_progress(name: &str, arguments: Value) -> Self {
-        Self(json!({ "op": "call_with_progress", "name": name, "arguments": arguments }))
-    }
-
-    /// Calls a tool, and cancels the call at its first progress; the result is an error.
-    pub fn call_and_cancel(name: &str, arguments: Value) -> Self {
-        Self(json!({ "op": "call_and_cancel", "name": name, "arguments": arguments }))
-    }
-
-    /// Completes an argument of a prompt or a resource template, given the other arguments.
-    pub fn complete(reference: Value, argument: &str, value: &str, others: Value) -> Self {
-        let argument = json!({ "name": argument, "value": value });
-        Self(
-            json!({ "op": "complete", "ref": reference, "argument": argument, "context": { "arguments": others } }),
-        )
-    }
-
-    /// Gets a prompt.
-    pub fn get_prompt(name: &str, arguments: Value) -> Self {
-        Self(json!({ "op": "get_prompt", "name": name, "arguments": arguments }))
-    }
-
-    /// Subscribes to a resource, calls a tool that changes it, and ends the subscription; the result
-    /// is `{heard}`, the URI that was told to have changed.
-    pub fn hear(uri: &str, tool: &str, arguments: Value) -> Self {
-        Self(json!({ "op": "hear", "uri": uri, "name": tool, "arguments": arguments }))
-    }
-
-    /// Reads a resource.
-    pub fn read_resource(uri: &str) -> Self {
-        Self(json!({ "op": "read_resource", "uri": uri }))
-    }
-}
-
-impl Told {
-    /// The result of operation number `index`, if it went well.
-    ///
-    /// # Panics
-    ///
-    /// When it failed; the text holds the error.
-    pub fn ok(&self, index: usize) -> &Value {
-        match &self.results[index] {
-            Outcome::Ok(result) => result,
-            Outcome::Error(error) => panic!("operation {index} failed: {error}"),
-        }
-    }
-
-    /// The text of the error of operation number `index`.
-    ///
-    /// # Panics
-    ///
-    /// When it went well.
-    pub fn failure(&self, index: usize) -> String {
-        match &self.results[index] {
-            Outcome::Error(error) => error["message"].as_str().unwrap_or_default().to_owned(),
-            Outcome::Ok(result) => panic!("operation {index} went well: {result}"),
-        }
-    }
-
-    /// The names of the tools that operation number `index` listed.
-    pub fn tools(&self, index: usize) -> Vec<&str> {
-        let tools = self.ok(index)["tools"].as_array().into_iter().flatten();
-        tools.filter_map(|tool| tool["name"].as_str()).collect()
-    }
-}
-
-/// Runs one method with the Inspector's command line, and gives the result.
-///
-/// `arguments` are the Inspector's own, such as `["--method", "tools/list"]`; `era` is `legacy`, `auto` or
-/// `modern`.
-///
-/// # Errors
-///
-/// When the Inspector fails; the text holds its error.
-pub async fn inspect(url: &str, token: Option<&str>, era: &str, arguments: &[&str]) -> Result<Value> {
-    let mut words = peers::ready().inspector_cli();
-    let fixed = [
-        "--server-url",
-        url,
-        "--transport",
-        "http",
-        "--protocol-era",
-        era,
-        "--format",
-        "json",
-        "-q",
-    ];
-    words.extend(fixed.iter().chain(arguments).map(|&word| word.to_owned()));
-    if let Some(token) = token {
-        words.extend(["--header".to_owned(), format!("Authorization: Bearer {token}")]);
-    }
-    let told = output(&words, None)
-        .await
-        .with_context(|| format!("the Inspector at {url}"))?;
-    let told: Value = serde_json::from_str(&told).with_context(|| format!("the Inspector told {told:?}"))?;
-    Ok(told["result"].clone())
 }
 
 async fn output(words: &[String], token: Option<&str>) -> Result<String> {

@@ -4,9 +4,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use mcpr_tests::drivers::{Client, Operation, inspect};
+use mcpr_tests::drivers::{Answers, Client, Operation, inspect};
 use mcpr_tests::peers::{self, Served, Words};
 use mcpr_tests::pipe::Pipe;
+use mcpr_tests::{Eras, Reference};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -118,6 +119,30 @@ async fn every_client_works_directly() {
         assert_eq!(told.ok(1)["content"][0]["text"], "Echo: hi", "{client:?}");
         (2..operations.len()).for_each(|index| assert!(told.ok(index).is_object(), "{client:?} {index}"));
         assert_eq!(told.version.as_deref(), Some("2025-11-25"), "{client:?}");
+    }
+}
+
+#[tokio::test]
+async fn every_client_answers_directly() {
+    let reference = Reference::start(Eras::Both);
+    let ask = |name: &str| Operation::call_tool(&format!("test_input_required_result_{name}"), json!({}));
+    let operations = [
+        ask("elicitation"),
+        ask("multi_round"),
+        ask("sampling"),
+        ask("list_roots"),
+        Operation::call_with_log("test_tool_with_logging", json!({}), "info"),
+    ];
+    let work = |_| (Answers::of("Ada"), operations.to_vec());
+    for (client, told) in Client::run_each(&Client::EACH, reference.url(), "", work).await {
+        assert_eq!(told.text(0), "Hello, Ada!", "{client:?}");
+        assert_eq!(told.text(1), "Ada likes Ada's blue.", "{client:?}");
+        assert_eq!(told.text(2), "Ada's model", "{client:?}");
+        assert!(told.text(3).contains("file:///home/Ada"), "{client:?}");
+        assert_eq!(told.ok(4)["log"].as_array().map(Vec::len), Some(3), "{client:?}: {}", told.ok(4));
+        assert_eq!(told.asked.len(), 5, "{client:?}");
+        let version = if client.is_stateless() { "2026-07-28" } else { "2025-11-25" };
+        assert_eq!(told.version.as_deref(), Some(version), "{client:?}");
     }
 }
 

@@ -22,7 +22,7 @@ pub use error::error;
 pub use input::{INPUT_RESPONSES, InputRequired, REQUEST_STATE, Retry, input_responses, with_text};
 pub use question::{Question, Unaskable};
 pub use request::{Hop, params};
-pub use result::result;
+pub use result::{result, told_task};
 pub use seal::{Purpose, SealError, Sealer};
 pub use welcome::{Identity, discover_result, initialize_result, server_info};
 

@@ -36,11 +36,22 @@ pub fn result(raw: &RawJson, passage: &Passage<'_>, expose: Expose<'_>) -> Rope 
     }
 }
 
+/// What is told of a task (2026-07-28, extension `io.modelcontextprotocol/tasks`), as the client
+/// must get it: the URIs exposed in what the task has brought.
+pub fn told_task(raw: &RawJson, client: Version, expose: Expose<'_>) -> Rope {
+    let changed = Object::read(raw).ok().and_then(|task| {
+        let (member, changed) = brought(&task, client, expose);
+        Some(Edit::new(&task).set(member, changed?).finish())
+    });
+    changed.unwrap_or_else(|| raw.clone().into())
+}
+
 /// A look for the few words without which nothing in the content can need a change.
 fn has_blocks_to_change(raw: &RawJson, passage: &Passage<'_>) -> bool {
     let has = |word: &str| memmem::find(raw.as_bytes(), word.as_bytes()).is_some();
     match passage.method {
         Method::ResourcesRead => true,
+        Method::TasksGet => has("\"uri\""),
         Method::ToolsCall | Method::PromptsGet => {
             has("\"resource") || passage.client < Version::V2025_03_26 && has("\"audio\"")
         }
@@ -50,9 +61,10 @@ fn has_blocks_to_change(raw: &RawJson, passage: &Passage<'_>) -> bool {
 
 fn change_blocks(edit: &mut Edit<'_>, object: &Object, passage: &Passage<'_>, expose: Expose<'_>) {
     let (member, changed) = match passage.method {
-        Method::ToolsCall => ("content", blocks(object.get("content"), passage, expose)),
-        Method::PromptsGet => ("messages", messages(object.get("messages"), passage, expose)),
+        Method::ToolsCall => ("content", blocks(object.get("content"), passage.client, expose)),
+        Method::PromptsGet => ("messages", messages(object.get("messages"), passage.client, expose)),
         Method::ResourcesRead => ("contents", contents(object.get("contents"), expose)),
+        Method::TasksGet => brought(object, passage.client, expose),
         _ => return,
     };
     if let Some(changed) = changed {
@@ -60,17 +72,17 @@ fn change_blocks(edit: &mut Edit<'_>, object: &Object, passage: &Passage<'_>, ex
     }
 }
 
-fn blocks(content: Option<RawJson>, passage: &Passage<'_>, expose: Expose<'_>) -> Option<Rope> {
-    content?.map_elements(|element| block(element, passage.client, expose))
+fn blocks(content: Option<RawJson>, client: Version, expose: Expose<'_>) -> Option<Rope> {
+    content?.map_elements(|element| block(element, client, expose))
 }
 
-fn messages(messages: Option<RawJson>, passage: &Passage<'_>, expose: Expose<'_>) -> Option<Rope> {
+fn messages(messages: Option<RawJson>, client: Version, expose: Expose<'_>) -> Option<Rope> {
     messages?.map_elements(|message| {
         let message = Object::read(message).ok()?;
         let content = message.get("content")?;
         let changed = match content.is_array() {
-            true => blocks(Some(content), passage, expose),
-            false => block(&content, passage.client, expose),
+            true => blocks(Some(content), client, expose),
+            false => block(&content, client, expose),
         };
         Some(Edit::new(&message).set("content", changed?).finish())
     })
@@ -78,6 +90,21 @@ fn messages(messages: Option<RawJson>, passage: &Passage<'_>, expose: Expose<'_>
 
 fn contents(contents: Option<RawJson>, expose: Expose<'_>) -> Option<Rope> {
     contents?.map_elements(|content| with_uri(&Object::read(content).ok()?, expose))
+}
+
+/// What a task has brought, the result of a call or an error; `None` if it can stay.
+fn brought(task: &Object, client: Version, expose: Expose<'_>) -> (&'static str, Option<Rope>) {
+    let with = |whole: Object, member, changed| Edit::new(&whole).set(member, changed).finish();
+    if let Some(error) = task.object("error") {
+        let data = error.object("data").and_then(|data| with_uri(&data, expose));
+        return ("error", data.map(|data| with(error, "data", data)));
+    }
+    let result = task.object("result");
+    let changed = result.and_then(|result| {
+        let content = blocks(result.get("content"), client, expose)?;
+        Some(with(result, "content", content))
+    });
+    ("result", changed)
 }
 
 /// What a stateless client must find in a result.
@@ -216,6 +243,27 @@ mod tests {
             passed(read, &Method::ResourcesRead, SESSION, SESSION),
             r#"{"contents":[{"uri":"resource://s/file:///b","_meta":{"ui":{}}}]}"#
         );
+    }
+
+    #[test]
+    fn agg_09_what_a_task_has_brought_is_exposed_too() {
+        let expose = |uri: &str| uri.starts_with("file:").then(|| format!("resource://s/{uri}"));
+        for (task, exposed) in [
+            (
+                r#"{"taskId":"t","result":{"content":[{"type":"resource_link","uri":"file:///a"}],"x":1E400}}"#,
+                r#"{"taskId":"t","result":{"content":[{"type":"resource_link","uri":"resource://s/file:///a"}],"x":1E400}}"#,
+            ),
+            (
+                r#"{"taskId":"t","error":{"code":-32602,"message":"m","data":{"uri":"file:///a"}}}"#,
+                r#"{"taskId":"t","error":{"code":-32602,"message":"m","data":{"uri":"resource://s/file:///a"}}}"#,
+            ),
+            (r#"{ "taskId":"t","uri":"file:///a"}"#, r#"{ "taskId":"t","uri":"file:///a"}"#),
+        ] {
+            let told = told_task(&RawJson::from_static(task), STATELESS, &expose);
+            assert_eq!(String::from_utf8(told.into_bytes().to_vec()).unwrap(), exposed);
+            let got = format!("{},\"resultType\":\"complete\"}}", &exposed[..exposed.len() - 1]);
+            assert_eq!(passed(task, &Method::TasksGet, STATELESS, STATELESS), got);
+        }
     }
 
     #[test]

@@ -4,21 +4,31 @@ use std::sync::Arc;
 
 use mcpr_protocol::{Notification, Object};
 use mcpr_registry::ServerName;
-use mcpr_upstream::Audience;
+use mcpr_upstream::{Audience, Feed, PerFeed};
 
 use crate::subscriptions::Subscriptions;
 use crate::visits::Visits;
 
 /// All who wait for such news.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Audiences {
-    pub(crate) subscriptions: Arc<Subscriptions>,
+    pub(crate) subscriptions: PerFeed<Arc<Subscriptions>>,
     pub(crate) visits: Arc<Visits>,
 }
 
+impl Audiences {
+    /// Nobody yet.
+    pub(crate) fn new() -> Self {
+        Self {
+            subscriptions: PerFeed::new(Subscriptions::new),
+            visits: Arc::default(),
+        }
+    }
+}
+
 impl Audience for Audiences {
-    fn updated(&self, server: &ServerName, uri: &str, params: &Object) {
-        self.subscriptions.updated(server, uri, params);
+    fn updated(&self, feed: Feed, server: &ServerName, name: &str, params: &Object) {
+        self.subscriptions.of(feed).updated(server, name, params);
     }
 
     fn visited(&self, server: &ServerName, note: &Notification) {

@@ -157,7 +157,7 @@ impl Target {
         if !context.abilities.has(Ability::Tasks) {
             return Err(Fault::MissingCapability(key::TASKS_EXTENSION));
         }
-        let Some((server, task)) = gateway.open_task(context, &id) else {
+        let Some((server, task)) = gateway.open_task(&context.principal, &id) else {
             return Err(Fault::UnknownTask(id));
         };
         Ok(Self {
@@ -201,7 +201,9 @@ impl Target {
     /// server's own name is answered under it.
     fn expose(&self, snapshot: &Snapshot, uri: &str) -> Option<String> {
         match &self.asked {
-            Some(asked) if *uri == *self.origin => (asked != uri).then(|| asked.clone()),
+            Some(asked) if *uri == *self.origin && self.change.0 != TASK_ID => {
+                (asked != uri).then(|| asked.clone())
+            }
             _ => snapshot.known.expose_uri(&self.server, uri),
         }
     }
@@ -256,12 +258,12 @@ pub(crate) fn route(snapshot: &Snapshot, uri: &str) -> Result<Route, Fault> {
 }
 
 impl Call {
-    /// The request as it goes to the leased replica.
-    pub(crate) fn outgoing(&self, lease: &Lease) -> Outgoing {
-        let id = lease.replica.next_id();
+    /// The request as it goes to the leased replica, under this id, with this token for its progress.
+    pub(crate) fn outgoing(&self, lease: &Lease, id: u64, token: u64) -> Outgoing {
         let version = lease.replica.version;
         let (member, value) = self.target.change.clone();
-        let mut changes: Vec<(&'static str, Rope)> = vec![(member, value.into())];
+        let mut changes: Vec<(&'static str, Rope)> = Vec::with_capacity(4);
+        changes.push((member, value.into()));
         let arguments = self.params.as_ref().and_then(|params| params.get("arguments"));
         let stateless = version.era() == Era::Stateless;
         if self.as_task(lease) {
@@ -282,7 +284,7 @@ impl Call {
             params: self.hop(
                 version,
                 &self.method,
-                self.progress.is_some().then_some(id),
+                self.progress.is_some().then_some(token),
                 |hop| mcpr_bridge::params(self.params.as_ref(), changes, hop),
             ),
             name: self.method.named_by().map(|_| self.target.origin.clone()),

@@ -36,7 +36,7 @@ pub(crate) enum Handled {
     /// By a server.
     Flight(Flight),
     /// By a stream that stays open.
-    Listen(Listen),
+    Listen(Box<Listen>),
 }
 
 /// A request with its facts.
@@ -122,6 +122,10 @@ impl Gateway {
             let result = mcpr_bridge::result(&none, &passage, &|_| None);
             return Handled::Done(self.answer(&context, &incoming, result));
         }
+        let cancel = match enter(&context, &incoming.id) {
+            Ok(cancel) => cancel,
+            Err(fault) => return Handled::Done(self.refuse(&context, &incoming, &fault)),
+        };
         let about = (&incoming.id, &incoming.method);
         let entrance = self.entrance(&context, about, incoming.params.as_ref(), &target);
         let (inputs, held, after) = match entrance {
@@ -129,14 +133,14 @@ impl Gateway {
             Ok(Entrance::After(visits)) => (None, None, visits),
             Ok(Entrance::Held(parked, answers)) => (None, Some((parked, answers)), Vec::new()),
             Ok(Entrance::Answered(done)) => {
+                leave(&context, &incoming.id);
                 self.note(&context, &incoming, Status::Ok, StatusCode::OK, None);
                 return Handled::Done(done);
             }
-            Err(fault) => return Handled::Done(self.refuse(&context, &incoming, &fault)),
-        };
-        let cancel = match enter(&context, &incoming.id) {
-            Ok(cancel) => cancel,
-            Err(fault) => return Handled::Done(self.refuse(&context, &incoming, &fault)),
+            Err(fault) => {
+                leave(&context, &incoming.id);
+                return Handled::Done(self.refuse(&context, &incoming, &fault));
+            }
         };
         let meta = incoming.params.as_ref().and_then(|params| params.object("_meta"));
         let call = Call {
@@ -192,12 +196,13 @@ impl Gateway {
 
     fn listen(self: &Arc<Self>, context: &Context, incoming: Incoming) -> Handled {
         let most = self.options.limits.subscriptions;
-        let filter =
-            allowed(context, Scope::Read).and_then(|()| Filter::read(incoming.params.as_ref(), most));
+        let read = || Filter::read(incoming.params.as_ref(), context.abilities, most);
+        let filter = allowed(context, Scope::Read).and_then(|()| read());
         match filter {
             Ok(filter) => {
                 self.note(context, &incoming, Status::Ok, StatusCode::OK, None);
-                Handled::Listen(Listen::new(self, context.principal.clone(), incoming.id, filter))
+                let listen = Listen::new(self, context.principal.clone(), incoming.id, filter);
+                Handled::Listen(Box::new(listen))
             }
             Err(fault) => Handled::Done(self.refuse(context, &incoming, &fault)),
         }
@@ -331,6 +336,12 @@ fn enter(context: &Context, id: &Id) -> Result<Arc<Cancel>, Fault> {
     };
     let twice = || Fault::InvalidRequest(format!("a request with the id {id} is still under way"));
     flights.enter(id).ok_or_else(twice)
+}
+
+fn leave(context: &Context, id: &Id) {
+    if let Some(flights) = &context.flights {
+        flights.leave(id);
+    }
 }
 
 fn set_level(context: &Context, params: Option<&Object>) -> Result<Rope, Fault> {

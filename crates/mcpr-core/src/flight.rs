@@ -10,6 +10,8 @@ mod alarm;
 mod asking;
 mod begin;
 mod course;
+mod kept;
+mod old_task;
 mod task;
 
 use std::future::poll_fn;

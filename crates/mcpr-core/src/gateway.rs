@@ -17,7 +17,7 @@ use mcpr_registry::{ServerName, ServerState};
 use mcpr_router::{Lease, Router};
 use mcpr_store::Store;
 use mcpr_telemetry::{CallLog, Secrets};
-use mcpr_upstream::{Phase, Pool, Timeouts};
+use mcpr_upstream::{Feed, PerFeed, Phase, Pool, Replica, Timeouts};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -51,7 +51,7 @@ pub struct Gateway {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) doorkeeper: Arc<Doorkeeper>,
     pub(crate) sessions: Sessions,
-    pub(crate) subscriptions: Arc<Subscriptions>,
+    pub(crate) subscriptions: PerFeed<Arc<Subscriptions>>,
     pub(crate) visits: Arc<Visits>,
     pub(crate) suspensions: Suspensions,
     /// Seals what clients hold for the gateway.
@@ -211,7 +211,8 @@ impl Gateway {
                 None
             }
             notification::RESOURCE_UPDATED => {
-                self.subscriptions.note(&call.target.server, note);
+                let subscriptions = self.subscriptions.of(Feed::Resources);
+                subscriptions.note(&call.target.server, note);
                 None
             }
             _ => None,
@@ -221,15 +222,8 @@ impl Gateway {
     /// Answers a request of a server that came within a client's request.
     pub(crate) fn answer_server(&self, lease: &Lease, id: Id, outcome: Answer) {
         let replica = lease.replica.clone();
-        self.tasks.spawn(async move {
-            let answer = Message::Response(Response {
-                id: Some(id),
-                outcome,
-            });
-            if let Err(failed) = replica.send(answer).await {
-                tracing::debug!(server = %replica.server, reason = %failed, "could not answer the server");
-            }
-        });
+        self.tasks
+            .spawn(async move { send_answer(&replica, id, outcome).await });
     }
 
     /// With `startup.when: "first_request"` the first request starts all servers and waits for
@@ -250,6 +244,15 @@ impl Gateway {
         let mut snapshots = self.snapshot.clone();
         // Without anybody who makes snapshots the gateway is ending.
         let _ = snapshots.wait_for(|snapshot| snapshot.as_of >= now).await;
+    }
+}
+
+/// Answers a request of a server.
+pub(crate) async fn send_answer(replica: &Replica, id: Id, outcome: Answer) {
+    let id = Some(id);
+    let answer = Message::Response(Response { id, outcome });
+    if let Err(failed) = replica.send(answer).await {
+        tracing::debug!(server = %replica.server, reason = %failed, "could not answer the server");
     }
 }
 

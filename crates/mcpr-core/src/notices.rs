@@ -1,4 +1,4 @@
-//! Telling clients what has changed: lists and resources.
+//! Telling clients what has changed: lists, resources and tasks.
 
 mod filter;
 mod listen;

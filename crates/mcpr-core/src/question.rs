@@ -51,6 +51,11 @@ impl Questions {
         (text, asked)
     }
 
+    /// Whether the client has something to answer.
+    pub(crate) fn any_open(&self) -> bool {
+        !self.0.lock().waiting.is_empty()
+    }
+
     /// Takes an answer of the client; one to a question that nobody put is dropped.
     pub(crate) fn answered(&self, response: Response) {
         let id = response.id.as_ref().and_then(Id::as_number);

@@ -130,7 +130,7 @@ impl Builder {
         } = recall(&*store).await?;
         let doorkeeper = Doorkeeper::new(&*store).await?;
         let dial = self.dial.unwrap_or_else(|| Arc::new(dialer(&self.config)));
-        let audiences = Audiences::default();
+        let audiences = Audiences::new();
         let pool = Arc::new(Pool::new(
             dial,
             memory.clone(),

@@ -1,34 +1,38 @@
-//! Who hears of which resources (AGG-11).
+//! Who hears of which resources (AGG-11), and of which tasks.
 //!
 //! Each client has a [`Subscriber`] with what it holds. All that is held is entered in one table,
-//! which knows for each server what is wanted of it: a resource is a wish of the gateway from its
-//! first subscription to the end of its last.
+//! which knows for each server what is wanted of it: a resource, or a task, is a wish of the gateway
+//! from its first subscription to the end of its last.
 
 mod inbox;
 mod requests;
 mod subscriber;
 mod topic;
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use mcpr_protocol::{Notification, Object};
 use mcpr_registry::ServerName;
-use mcpr_upstream::Wishes;
+use mcpr_upstream::{Feed, Wishes};
 use parking_lot::Mutex;
 
 use self::inbox::{Inbox, Update};
 use self::topic::wholes;
 
+pub(crate) use self::inbox::Told;
 pub(crate) use self::subscriber::Subscriber;
 pub(crate) use self::topic::Topic;
 
-/// The longest URI that can be subscribed to (SEC-05).
+/// The longest name that can be subscribed to (SEC-05).
 const LONGEST: usize = 8 * 1024;
 
-/// All subscriptions of all clients.
-#[derive(Default)]
-pub(crate) struct Subscriptions(Mutex<Table>);
+/// All subscriptions of all clients to one feed of the servers.
+pub(crate) struct Subscriptions {
+    feed: Feed,
+    table: Mutex<Table>,
+}
 
 #[derive(Default)]
 struct Table {
@@ -36,7 +40,7 @@ struct Table {
     servers: HashMap<ServerName, HashMap<Arc<str>, Entry>>,
 }
 
-/// A resource that somebody has subscribed to.
+/// Something that somebody has subscribed to.
 struct Entry {
     wishes: Arc<Wishes>,
     ears: Vec<Ear>,
@@ -58,38 +62,50 @@ struct Subscription {
 }
 
 impl Subscriptions {
+    /// Without any.
+    pub(crate) fn new(feed: Feed) -> Arc<Self> {
+        Arc::new(Self {
+            feed,
+            table: Mutex::default(),
+        })
+    }
+
     /// Takes a notification that came in a request of a client.
     pub(crate) fn note(&self, server: &ServerName, note: &Notification) {
         let params = note.params.as_ref().and_then(|params| Object::read(params).ok());
         if let Some(params) = params
-            && let Some(uri) = params.text("uri")
+            && let Some(name) = params.text(self.feed.member())
         {
-            self.updated(server, &uri, &params);
+            self.updated(server, &name, &params);
         }
     }
 
-    /// A resource that the server calls `uri` has changed.
-    pub(crate) fn updated(&self, server: &ServerName, uri: &str, params: &Object) {
-        let table = self.0.lock();
+    /// Something that the server calls `name` has changed.
+    pub(crate) fn updated(&self, server: &ServerName, name: &str, params: &Object) {
+        let table = self.table.lock();
         let Some(entries) = table.servers.get(server) else {
             return;
         };
-        let update = Update::new(uri, params);
-        for whole in wholes(uri) {
+        let update = LazyCell::new(|| Update::new(self.feed, server, name, params));
+        let tell = |whole: &str| {
             for ear in entries.get(whole).into_iter().flat_map(|entry| &entry.ears) {
-                ear.inbox.put(&ear.spelled, &uri[whole.len()..], &update);
+                ear.inbox.put(&ear.spelled, &name[whole.len()..], &update);
             }
+        };
+        match self.feed {
+            Feed::Resources => wholes(name).for_each(tell),
+            Feed::Tasks => tell(name), // None is a part of another.
         }
     }
 
-    /// Enters a subscription under the name that the client uses for the resource.
+    /// Enters a subscription under the name that the client uses.
     fn enter(self: &Arc<Self>, topic: &Topic, spelled: Arc<str>, inbox: Arc<Inbox>) -> Subscription {
-        let mut table = self.0.lock();
+        let mut table = self.table.lock();
         table.last_id += 1;
         let id = table.last_id;
         let server = table.servers.entry(topic.server().clone()).or_default();
         let entry = server.entry(topic.origin.clone()).or_insert_with(|| Entry {
-            wishes: topic.upstream.wishes.clone(),
+            wishes: topic.upstream.wishes.of(self.feed).clone(),
             ears: Vec::new(),
         });
         entry.ears.push(Ear { id, spelled, inbox });
@@ -103,7 +119,7 @@ impl Subscriptions {
     }
 
     fn leave(&self, subscription: &Subscription) {
-        let mut table = self.0.lock();
+        let mut table = self.table.lock();
         let Some(server) = table.servers.get_mut(&subscription.server) else {
             return;
         };

@@ -78,12 +78,31 @@ pub(crate) struct Ticket {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum State {
-    /// A call that waits here; each number is given once.
-    Held(u64),
+    /// A call that waits in this gateway; each number is given once.
+    Held { gateway: String, call: u64 },
     /// The state of a stateless server.
     Wrapped { server: String, state: String },
     /// Visits after which the call is made again.
     Visits(Vec<Box<str>>),
+}
+
+impl State {
+    fn held(gateway: &Gateway, call: u64) -> Self {
+        let gateway = gateway.pool.instance().to_owned();
+        Self::Held { gateway, call }
+    }
+}
+
+impl Waiting {
+    /// The same with all the time again.
+    fn anew(self) -> Self {
+        let since = Instant::now();
+        Self {
+            since,
+            expires: since + PATIENCE,
+            ..self
+        }
+    }
 }
 
 /// How a call begins.
@@ -157,7 +176,8 @@ impl Suspensions {
             table.last_id
         };
         let binding = Binding::of(&call.method, call.params.as_ref());
-        let state = binding.seal(&call.gateway, &call.context, &State::Held(id), PATIENCE);
+        let held = State::held(&call.gateway, id);
+        let state = binding.seal(&call.gateway, &call.context, &held, PATIENCE);
         let server = call.target.server.clone();
         Ok(Ticket {
             id,
@@ -260,10 +280,11 @@ impl Gateway {
             }
             State::Wrapped { .. } => Err(Fault::InvalidState),
             State::Visits(ids) => come_back_from_visits((id, method), ids, &retry),
-            State::Held(held) => {
-                let waiting = self.suspensions.take(held).ok_or(Fault::InvalidState)?;
-                self.come_back((context, id), &binding, held, waiting, &retry)
+            State::Held { gateway, call } if gateway == self.pool.instance() => {
+                let waiting = self.suspensions.take(call).ok_or(Fault::InvalidState)?;
+                self.come_back((context, id), &binding, call, waiting, &retry)
             }
+            State::Held { .. } => Err(Fault::InvalidState),
         }
     }
 
@@ -305,9 +326,9 @@ impl Gateway {
             table.last_id += 1;
             table.last_id
         };
-        let state = binding.seal(self, context, &State::Held(next), PATIENCE);
+        let state = binding.seal(self, context, &State::held(self, next), PATIENCE);
         let result = InputRequired::render(missing, &state);
-        self.suspensions.put_back(next, waiting);
+        self.suspensions.put_back(next, waiting.anew());
         Ok(Entrance::Answered(Done {
             text: Response::text(Some(id), Ok(result)),
             status: StatusCode::OK,
@@ -333,7 +354,11 @@ impl Gateway {
 
     /// The result of a stateless server that needs more, its state wrapped for the client.
     pub(crate) fn wrap_state(&self, call: &Call, server: &ServerName, result: &RawJson) -> Option<RawJson> {
-        let state = Object::read(result).ok()?.text(REQUEST_STATE)?;
+        let object = Object::read(result).ok()?;
+        if object.text("resultType")? != "input_required" {
+            return None;
+        }
+        let state = object.text(REQUEST_STATE)?;
         let wrapped = State::Wrapped {
             server: server.as_str().to_owned(),
             state,

@@ -6,6 +6,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use mcpr_auth::Principal;
 use mcpr_bridge::{Purpose, with_text};
 use mcpr_protocol::{Object, RawJson};
 use mcpr_registry::ServerName;
@@ -21,8 +22,9 @@ pub(crate) const TASK_ID: &str = "taskId";
 /// How long the id of a task without an end is good.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// How long an id is good beyond the time the server keeps the task: it says so better itself.
-const GRACE: Duration = Duration::from_secs(3600);
+/// How long an id is good beyond the time for which the server wants to keep the task at first: it
+/// may keep it longer, and says itself that it no longer does.
+const GRACE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// A task, as a sealed id holds it.
 #[derive(Serialize, Deserialize)]
@@ -33,8 +35,8 @@ struct Sealed {
 
 impl Gateway {
     /// The server and the server's own id of a task, if the caller may know of it.
-    pub(crate) fn open_task(&self, context: &Context, id: &str) -> Option<(ServerName, String)> {
-        let bound = [context.principal.key()];
+    pub(crate) fn open_task(&self, principal: &Principal, id: &str) -> Option<(ServerName, String)> {
+        let bound = [principal.key()];
         let opened = self.sealer.open(Purpose::Task, &bound, id, SystemTime::now());
         let sealed: Sealed = serde_json::from_slice(&opened.ok()?).ok()?;
         let server = self.order.iter().find(|name| name.as_str() == sealed.server)?;

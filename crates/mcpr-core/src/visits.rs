@@ -100,17 +100,18 @@ impl Visits {
         let all = async {
             loop {
                 let news = self.news.notified();
-                let known = |id: &Box<str>| {
-                    let visit = (server.clone(), id.clone());
-                    matches!(self.known.lock().visits.get(&visit), Some(State::Done))
-                };
-                if ids.iter().all(known) {
+                if ids.iter().all(|id| self.is_done(server, id)) {
                     return;
                 }
                 news.await;
             }
         };
         let _ = timeout(PATIENCE, all).await;
+    }
+
+    fn is_done(&self, server: &ServerName, id: &str) -> bool {
+        let visit = (server.clone(), id.into());
+        matches!(self.known.lock().visits.get(&visit), Some(State::Done))
     }
 }
 

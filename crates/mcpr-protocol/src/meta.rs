@@ -16,6 +16,8 @@ pub mod key {
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// The listen request that a notification belongs to.
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+    /// The task of 2025-11-25 that a message belongs to.
+    pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
     /// The extension under which a stateless server may answer with a task.
     pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
     /// The extension under which tools have a user interface (MCP Apps).

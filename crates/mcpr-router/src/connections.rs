@@ -1,7 +1,8 @@
 //! Further connections to a server, for calls that cannot share the one there is.
 //!
 //! A server's question on a pipe does not say which call it is about. So a call whose client can
-//! be asked has a connection alone: the shared one while nobody else is on it, else one of these.
+//! be asked has a connection alone: the shared one while nobody else is on it, else one of these. A
+//! server that cannot be had twice has its calls one after the other.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use mcpr_transport::Party;
 use mcpr_upstream::{Company, Phase, Replica, Upstream};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::gate::Waiting;
@@ -25,6 +26,13 @@ pub(crate) const IDLE: Duration = Duration::from_secs(300);
 
 /// The same for one that belongs to somebody; a session that ends takes it along earlier.
 const PINNED_IDLE: Duration = Duration::from_secs(24 * 3600);
+
+/// How long one is not tried to be opened again after that failed.
+const DESPAIR: Duration = Duration::from_secs(5);
+
+/// How often those who wait look again by themselves: what a server may still be at is over at
+/// some time without anybody leaving.
+const GLANCE: Duration = Duration::from_secs(1);
 
 /// How many a server gets.
 const MOST: usize = 4;
@@ -41,15 +49,29 @@ pub struct Pin<'a> {
     pub until: &'a CancellationToken,
 }
 
+/// How long a call waits for a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    wait: Duration,
+    until: Instant,
+}
+
 pub(crate) struct Connections {
     server: ServerName,
-    shared: Mutex<Vec<Arc<Upstream>>>,
+    shared: Mutex<Shared>,
     pinned: Mutex<HashMap<Box<str>, Arc<Upstream>>>,
     /// How many calls wait for one of them.
     waiting: AtomicUsize,
     left: Notify,
     /// How many of those have waited for one to become free.
     starving: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Shared {
+    sides: Vec<Arc<Upstream>>,
+    /// Why one could not be opened, and when that was.
+    failure: Option<(RouteError, Instant)>,
 }
 
 impl Connections {
@@ -79,11 +101,8 @@ impl Connections {
     /// The connection that this party used last: what the server remembers in it is that party's.
     pub(crate) fn known_to(&self, party: Party, company: Company) -> Option<Entered> {
         let shared = self.shared.lock();
-        let known = shared
-            .iter()
-            .filter_map(|side| Some((side, side.replica()?)))
-            .find(|(_, replica)| replica.knows(party))?;
-        enter(known.0, &known.1, party, company)
+        let (side, replica) = usable(&shared.sides).find(|(_, replica)| replica.knows(party))?;
+        enter(side, &replica, party, apart(company))
     }
 
     /// Takes a place on one of them, opening another or waiting where there is none; `None` when
@@ -92,7 +111,7 @@ impl Connections {
         &self,
         party: Party,
         company: Company,
-        wait: Duration,
+        patience: Patience,
         open: impl FnOnce() -> Arc<Upstream>,
     ) -> Result<Option<Entered>, RouteError> {
         let _waiting = Waiting::begin(&self.waiting, usize::MAX);
@@ -101,13 +120,17 @@ impl Connections {
             return Ok(Some(entered));
         }
         if let Some(side) = self.open(open) {
-            let replica = self.ready(&side).await?;
-            return Ok(enter(&side, &replica, party, company));
+            match self.ready(&side).await {
+                Ok(replica) => return Ok(enter(&side, &replica, party, apart(company))),
+                Err(error) => self.shared.lock().failure = Some((error, Instant::now())),
+            }
         }
         let _starving = Waiting::begin(&self.starving, usize::MAX);
-        match timeout(wait, left).await {
-            Ok(()) => Ok(None),
-            Err(_) => Err(self.busy(wait)),
+        let look = patience.until.min(Instant::now() + GLANCE);
+        let _ = timeout_at(look, left).await;
+        match patience.is_over() {
+            true => Err(self.busy(patience.wait)),
+            false => Ok(None),
         }
     }
 
@@ -125,20 +148,19 @@ impl Connections {
 
     fn any(&self, party: Party, company: Company) -> Option<Entered> {
         let mut shared = self.shared.lock();
-        shared.retain(|side| !is_over(side));
-        shared
-            .iter()
-            .filter_map(|side| Some((side, side.replica()?)))
-            .find_map(|(side, replica)| enter(side, &replica, party, company))
+        shared.sides.retain(|side| !is_over(side));
+        usable(&shared.sides).find_map(|(side, replica)| enter(side, &replica, party, apart(company)))
     }
 
     fn open(&self, open: impl FnOnce() -> Arc<Upstream>) -> Option<Arc<Upstream>> {
         let mut shared = self.shared.lock();
-        if shared.len() >= MOST {
+        let failed = |(_, at): &(RouteError, Instant)| at.elapsed() < DESPAIR;
+        if shared.sides.len() >= MOST || shared.failure.as_ref().is_some_and(failed) {
             return None;
         }
         let side = open();
-        shared.push(side.clone());
+        shared.failure = None;
+        shared.sides.push(side.clone());
         Some(side)
     }
 
@@ -174,6 +196,9 @@ impl Connections {
     }
 
     fn busy(&self, wait: Duration) -> RouteError {
+        if let Some((failure, _)) = &self.shared.lock().failure {
+            return failure.clone();
+        }
         let text = format!(
             "its {} connections are in use by other clients, and none became free within {wait:?} (`mcpr.queue.wait`)",
             MOST + 1
@@ -182,6 +207,33 @@ impl Connections {
     }
 }
 
+impl Patience {
+    /// Who begins to wait now.
+    pub(crate) fn begin(wait: Duration) -> Self {
+        let until = Instant::now() + wait;
+        Self { wait, until }
+    }
+
+    fn is_over(self) -> bool {
+        Instant::now() >= self.until
+    }
+}
+
+/// One that is lost, or ends because nobody used it, does not come back.
 fn is_over(side: &Upstream) -> bool {
-    matches!(side.status().phase, Phase::Stopped)
+    matches!(side.status().phase, Phase::Stopped | Phase::Idle)
+}
+
+/// Those that can be entered.
+fn usable(sides: &[Arc<Upstream>]) -> impl Iterator<Item = (&Arc<Upstream>, Arc<Replica>)> {
+    let ready = sides.iter().filter_map(|side| Some((side, side.replica()?)));
+    ready.filter(|(_, replica)| !replica.is_gone())
+}
+
+/// They are there because clients must not meet.
+fn apart(company: Company) -> Company {
+    match company {
+        Company::Clear => Company::Apart,
+        other => other,
+    }
 }

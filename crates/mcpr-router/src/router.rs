@@ -10,7 +10,7 @@ use parking_lot::RwLock;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
-use crate::connections::{Connections, IDLE, Pin};
+use crate::connections::{Connections, IDLE, Patience, Pin};
 use crate::gate::{Gate, Shut};
 use crate::{RouteError, RouteErrorKind};
 
@@ -114,6 +114,7 @@ impl Router {
             Isolation::Call => Company::Alone,
             Isolation::Session => return self.enter_pinned(server, demand).await,
         };
+        let patience = Patience::begin(server.upstream.spec.queue.wait);
         loop {
             let main = Self::main(&server.upstream).await?;
             if company != Company::Any
@@ -127,14 +128,13 @@ impl Router {
             if !is_current(&server.upstream, &main) {
                 continue; // It fell asleep, or was lost, in the same moment.
             }
-            let wait = server.upstream.spec.queue.wait;
             let open = || {
                 self.pool
                     .open_side(&server.upstream, IDLE, CancellationToken::new())
             };
             if let Some(entered) = server
                 .connections
-                .enter(demand.party, company, wait, open)
+                .enter(demand.party, company, patience, open)
                 .await?
             {
                 return Ok(entered);

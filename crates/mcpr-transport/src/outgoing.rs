@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use http::{HeaderName, HeaderValue};
 use mcpr_protocol::{Message, Method, Notification, Request, Rope, Version};
+use tokio::sync::oneshot;
 
 use crate::{Exchange, Failed, Party};
 
@@ -70,8 +71,18 @@ pub trait Transport: Send + Sync + 'static {
         false
     }
 
-    /// Opens the stream for what belongs to no request, where the transport has a separate one.
-    async fn listen(&self) {}
+    /// Whether no request of another party was given up that the server may still be at: what it
+    /// asks then could be about that.
+    fn is_quiet_for(&self, _: Party) -> bool {
+        true
+    }
+
+    /// Opens the stream for what belongs to no request, where the transport has a separate one. What
+    /// it gives ends once that is open, or known not to be had: until then, what the server says may
+    /// be lost.
+    async fn listen(&self) -> Option<oneshot::Receiver<()>> {
+        None
+    }
 
     /// Ends the connection in the way the transport asks for. What is still open fails.
     async fn close(&self);

@@ -3,9 +3,21 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Waker};
+use std::time::Duration;
 
 use mcpr_protocol::{Message, notification};
 use parking_lot::Mutex;
+use tokio::time::Instant;
+
+/// How long a server may still be at a request that was given up. Not every server hears of that,
+/// or stops at once.
+const LINGER: Duration = Duration::from_secs(60);
+
+/// How many of those are remembered; the oldest are forgotten (SEC-05).
+const LINGERING: usize = 1024;
+
+/// How many messages wait for a reader that does not come.
+const MAIL: usize = 256;
 
 /// For whom a request is made.
 ///
@@ -38,26 +50,85 @@ pub(crate) fn may_belong(message: &Message) -> bool {
     }
 }
 
-/// The newest open request of the only party that has any; a question needs one that can be asked.
-pub(crate) fn owner<T>(message: &Message, open: impl Iterator<Item = (u64, Party, T)>) -> Option<T> {
-    let mut found: Option<(u64, Party, T)> = None;
+/// The newest open request of the only party that has any, or has lingering ones; a question needs
+/// one that can be asked.
+pub(crate) fn owner<T>(
+    message: &Message,
+    open: impl Iterator<Item = (u64, Party, T)>,
+    lingering: &Lingering,
+) -> Option<T> {
+    let asks = matches!(message, Message::Request(_));
+    let mut only: Option<u64> = None;
+    let mut found: Option<(u64, T)> = None;
     for (id, party, place) in open.filter(|(_, party, _)| *party != Party::GATEWAY) {
-        match &found {
-            Some((_, other, _)) if other.who != party.who => return None,
-            Some((newest, _, _)) if *newest > id => {}
-            _ => found = Some((id, party, place)),
+        if *only.get_or_insert(party.who) != party.who {
+            return None;
+        }
+        let fits = party.can_be_asked || !asks;
+        if fits && found.as_ref().is_none_or(|(newest, _)| *newest < id) {
+            found = Some((id, place));
         }
     }
-    let (_, party, place) = found?;
-    (party.can_be_asked || !matches!(message, Message::Request(_))).then_some(place)
+    let (_, place) = found.filter(|_| only.is_some_and(|who| lingering.is_quiet_for(who)))?;
+    Some(place)
+}
+
+/// Requests that were given up without an answer. What the server says may still be about them, so
+/// it is not clear then that it is about anybody else's.
+#[derive(Debug, Default)]
+pub(crate) struct Lingering(VecDeque<Lingerer>);
+
+#[derive(Debug)]
+struct Lingerer {
+    id: u64,
+    who: u64,
+    until: Instant,
+}
+
+impl Lingering {
+    /// A request was given up.
+    pub(crate) fn add(&mut self, id: u64, party: Party) {
+        if party == Party::GATEWAY {
+            return;
+        }
+        let now = Instant::now();
+        self.0.retain(|lingerer| lingerer.until > now);
+        if self.0.len() >= LINGERING {
+            self.0.pop_front();
+        }
+        self.0.push_back(Lingerer {
+            id,
+            who: party.who,
+            until: now + LINGER,
+        });
+    }
+
+    /// The server has answered it after all.
+    pub(crate) fn end(&mut self, id: u64) {
+        self.0.retain(|lingerer| lingerer.id != id);
+    }
+
+    /// Whether none is there of another party.
+    pub(crate) fn is_quiet_for(&self, who: u64) -> bool {
+        let now = Instant::now();
+        self.0
+            .iter()
+            .all(|lingerer| lingerer.who == who || lingerer.until <= now)
+    }
 }
 
 /// The requests open over streamable HTTP, for what a server says beside their own streams.
 #[derive(Debug, Default)]
 pub(crate) struct Floor {
-    seats: Mutex<Vec<Seat>>,
+    table: Mutex<Table>,
     /// Whether the server has asked something beside them.
     vague: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    seats: Vec<Seat>,
+    lingering: Lingering,
 }
 
 #[derive(Debug)]
@@ -71,7 +142,7 @@ struct Seat {
 impl Floor {
     /// Seats a request.
     pub(crate) fn enter(&self, id: u64, party: Party) {
-        self.seats.lock().push(Seat {
+        self.table.lock().seats.push(Seat {
             id,
             party,
             mail: VecDeque::new(),
@@ -79,15 +150,27 @@ impl Floor {
         });
     }
 
-    /// Frees the seat of a request.
-    pub(crate) fn leave(&self, id: u64) {
-        self.seats.lock().retain(|seat| seat.id != id);
+    /// Frees the seat of a request, which the server has answered or may still be at.
+    pub(crate) fn leave(&self, id: u64, answered: bool) {
+        let mut table = self.table.lock();
+        let place = table.seats.iter().position(|seat| seat.id == id);
+        let Some(seat) = place.map(|place| table.seats.swap_remove(place)) else {
+            return;
+        };
+        if !answered {
+            table.lingering.add(id, seat.party);
+        }
+    }
+
+    /// Whether no request of another party lingers.
+    pub(crate) fn is_quiet_for(&self, party: Party) -> bool {
+        self.table.lock().lingering.is_quiet_for(party.who)
     }
 
     /// What came for a request beside its stream.
     pub(crate) fn mail(&self, id: u64, cx: &mut Context<'_>) -> Option<Message> {
-        let mut seats = self.seats.lock();
-        let seat = seats.iter_mut().find(|seat| seat.id == id)?;
+        let mut table = self.table.lock();
+        let seat = table.seats.iter_mut().find(|seat| seat.id == id)?;
         let message = seat.mail.pop_front();
         if message.is_none() {
             seat.reader = Some(cx.waker().clone());
@@ -103,14 +186,15 @@ impl Floor {
         if matches!(message, Message::Request(_)) {
             self.vague.store(true, Ordering::Relaxed);
         }
-        let mut seats = self.seats.lock();
+        let mut table = self.table.lock();
+        let Table { seats, lingering } = &mut *table;
         let open = seats.iter_mut().map(|seat| (seat.id, seat.party, seat));
-        let Some(seat) = owner(&message, open) else {
+        let Some(seat) = owner(&message, open, lingering).filter(|seat| seat.mail.len() < MAIL) else {
             return Some(message);
         };
         seat.mail.push_back(message);
         let reader = seat.reader.take();
-        drop(seats);
+        drop(table);
         reader.into_iter().for_each(Waker::wake);
         None
     }
@@ -140,13 +224,35 @@ mod tests {
     }
 
     fn owner_of(message: &Message, open: &[(u64, Party)]) -> Option<u64> {
-        owner(message, open.iter().map(|(id, party)| (*id, *party, *id)))
+        let open = open.iter().map(|(id, party)| (*id, *party, *id));
+        owner(message, open, &Lingering::default())
     }
 
     #[test]
     fn a_question_goes_to_the_only_party_and_its_newest_request() {
         let open = [(3, party(7, true)), (5, party(7, true)), (9, Party::GATEWAY)];
         assert_eq!(owner_of(&question(), &open), Some(5));
+        let half_mute = [(3, party(7, true)), (5, party(7, false))];
+        assert_eq!(owner_of(&question(), &half_mute), Some(3));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn b37_a_question_may_be_about_a_request_that_was_given_up() {
+        let mut lingering = Lingering::default();
+        lingering.add(1, party(7, true));
+        let owner = |lingering: &Lingering, who| {
+            let open = [(3, party(who, true), 3)];
+            owner(&question(), open.into_iter(), lingering)
+        };
+        assert_eq!([8, 7].map(|who| owner(&lingering, who)), [None, Some(3)]);
+
+        tokio::time::advance(LINGER).await;
+        assert_eq!(owner(&lingering, 8), Some(3));
+
+        lingering.add(2, party(7, true));
+        lingering.add(9, Party::GATEWAY);
+        lingering.end(2);
+        assert_eq!(owner(&lingering, 8), Some(3));
     }
 
     #[test]
@@ -159,8 +265,8 @@ mod tests {
         assert_eq!(owner_of(&log, &mute), Some(3));
     }
 
-    #[test]
-    fn a_floor_remembers_that_a_server_asks_beside_the_stream() {
+    #[tokio::test]
+    async fn a_floor_remembers_that_a_server_asks_beside_the_stream() {
         let floor = Floor::default();
         floor.enter(1, party(7, true));
         assert!(!floor.is_vague());
@@ -168,7 +274,17 @@ mod tests {
         assert!(floor.is_vague());
         let mut cx = Context::from_waker(Waker::noop());
         assert!(floor.mail(1, &mut cx).is_some() && floor.mail(1, &mut cx).is_none());
-        floor.leave(1);
+        floor.leave(1, true);
+        assert!(floor.deliver(question()).is_some() && floor.is_quiet_for(party(8, true)));
+    }
+
+    #[tokio::test]
+    async fn sec_05_what_nobody_reads_is_kept_up_to_a_limit() {
+        let floor = Floor::default();
+        floor.enter(1, party(7, true));
+        assert!((0..MAIL).all(|_| floor.deliver(question()).is_none()));
         assert!(floor.deliver(question()).is_some());
+        floor.leave(1, false);
+        assert!(!floor.is_quiet_for(party(8, true)) && floor.is_quiet_for(party(7, true)));
     }
 }

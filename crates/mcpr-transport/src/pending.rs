@@ -9,7 +9,7 @@ use mcpr_protocol::{Id, Message, Notification, Object, RawJson, Response, key, n
 use parking_lot::Mutex;
 use tracing::{debug, warn};
 
-use crate::party::{may_belong, owner as owner_of};
+use crate::party::{Lingering, may_belong, owner as owner_of};
 use crate::{Answering, Event, Failed, Party, Reason, Sent};
 
 /// How many messages wait for a reader that does not come; the response always does.
@@ -47,6 +47,7 @@ pub trait Withdraw: Send + Sync + 'static {
 #[derive(Debug, Default)]
 struct Table {
     open: HashMap<u64, Arc<Slot>>,
+    lingering: Lingering,
     ended: Option<Failed>,
 }
 
@@ -139,13 +140,17 @@ impl Pending {
         let found = {
             let table = self.table.lock();
             let open = table.open.iter().map(|(id, slot)| (*id, slot.party, slot));
-            owner_of(&message, open).cloned()
+            owner_of(&message, open, &table.lingering).cloned()
         };
         match found {
             Some(slot) => slot.push(message),
-            None => return Some(message),
+            None => Some(message),
         }
-        None
+    }
+
+    /// Whether no request of another party was given up that the server may still be at.
+    pub fn is_quiet_for(&self, party: Party) -> bool {
+        self.table.lock().lingering.is_quiet_for(party.who)
     }
 
     /// Ends every open request, and every later one before it is sent.
@@ -159,7 +164,11 @@ impl Pending {
 
     fn answer(&self, response: Response) {
         let id = response.id.as_ref().and_then(Id::as_number);
-        let slot = id.and_then(|id| self.table.lock().open.remove(&id));
+        let slot = id.and_then(|id| {
+            let mut table = self.table.lock();
+            table.lingering.end(id);
+            table.open.remove(&id)
+        });
         match (slot, response.id.as_ref()) {
             (Some(slot), _) => slot.end(Ok(response)),
             (None, Some(id)) => debug!(request_id = %id, "an answer came for which nobody waits"),
@@ -169,15 +178,18 @@ impl Pending {
 
     fn route(&self, notification: Notification) -> Option<Notification> {
         let owner = owner(&notification).and_then(|id| self.table.lock().open.get(&id).cloned());
-        match owner {
-            Some(slot) => slot.push(Message::Notification(notification)),
-            None => return Some(notification),
-        }
+        let Some(slot) = owner else {
+            return Some(notification);
+        };
+        slot.push(Message::Notification(notification));
         None
     }
 
     fn leave(&self, id: u64) {
-        self.table.lock().open.remove(&id);
+        let mut table = self.table.lock();
+        if let Some(unanswered) = table.open.remove(&id) {
+            table.lingering.add(id, unanswered.party);
+        }
     }
 }
 
@@ -200,14 +212,19 @@ fn number(token: &RawJson) -> Option<u64> {
 }
 
 impl Slot {
-    fn push(&self, message: Message) {
+    /// Adds a message. Where there is no room a notification is lost, but a question comes back:
+    /// somebody has to answer it.
+    fn push(&self, message: Message) -> Option<Message> {
         let mut inbox = self.inbox.lock();
         if inbox.messages.len() < QUEUE {
             inbox.messages.push_back(message);
+        } else if matches!(message, Message::Request(_)) {
+            return Some(message);
         } else {
             inbox.dropped += 1;
         }
         wake(inbox.reader.take());
+        None
     }
 
     fn end(&self, outcome: Result<Response, Failed>) {
@@ -401,6 +418,33 @@ mod tests {
         });
         assert_eq!(notifications.count(), QUEUE);
         assert_eq!(slow.slot.inbox.lock().dropped, 9);
+    }
+
+    fn party(who: u64) -> Party {
+        let can_be_asked = true;
+        Party { who, can_be_asked }
+    }
+
+    #[tokio::test]
+    async fn a_question_that_nobody_reads_is_answered_by_somebody_else() {
+        let pending = Pending::new();
+        let _slow = pending.enter(1, party(7)).unwrap();
+        let ping = || message(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
+        assert!((0..QUEUE).all(|_| pending.deliver(ping()).is_none()));
+        assert!(matches!(pending.deliver(ping()), Some(Event::Request(_))));
+    }
+
+    #[tokio::test]
+    async fn b37_a_question_after_a_cancel_is_nobodys_until_the_late_answer() {
+        let pending = Pending::new();
+        drop(pending.enter(1, party(7)).unwrap());
+        let _other = pending.enter(2, party(8)).unwrap();
+        let ask = || pending.deliver(message(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#));
+        assert!(!pending.is_quiet_for(party(8)) && ask().is_some());
+
+        pending.deliver(message(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#));
+
+        assert!(pending.is_quiet_for(party(8)) && ask().is_none());
     }
 
     #[test]

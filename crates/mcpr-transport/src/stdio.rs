@@ -17,7 +17,7 @@ use crate::child::{
     Child, ChildSpec, Grace, Guardian, Line, Receipt, SpawnError, Stdout, TooLong, WriteError, Writer,
 };
 use crate::pending::{Pending, Waiting, Withdraw, cancelled};
-use crate::{Answering, Event, Exchange, Failed, FailedKind, Outgoing, Reason, Transport};
+use crate::{Answering, Event, Exchange, Failed, FailedKind, Outgoing, Party, Reason, Transport};
 
 /// How many events wait for the one who reads them; more are dropped, so that responses still come.
 const EVENTS: usize = 256;
@@ -141,6 +141,10 @@ impl Transport for Stdio {
             writer,
             receipt,
         }))
+    }
+
+    fn is_quiet_for(&self, party: Party) -> bool {
+        self.pending.is_quiet_for(party)
     }
 
     async fn send(&self, message: Message) -> Result<(), Failed> {

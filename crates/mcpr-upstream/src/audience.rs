@@ -6,12 +6,14 @@ use mcpr_protocol::{Notification, Object, RawJson, notification};
 use mcpr_registry::ServerName;
 use serde_json::json;
 
+use crate::Feed;
+
 /// Told of what a server announces beside changed lists, on whatever connection.
 pub trait Audience: Send + Sync + 'static {
-    /// The resource that the server calls `uri` has changed; `params` is all it said of it.
+    /// Something that the server calls `name` has changed; `params` is all it said of it.
     ///
     /// Called while a connection is being read, so it must be quick.
-    fn updated(&self, server: &ServerName, uri: &str, params: &Object);
+    fn updated(&self, feed: Feed, server: &ServerName, name: &str, params: &Object);
 
     /// A URL that a user was asked to visit has been (`notifications/elicitation/complete`). As quick.
     fn visited(&self, server: &ServerName, note: &Notification);
@@ -22,7 +24,7 @@ pub trait Audience: Send + Sync + 'static {
 pub struct NoAudience;
 
 impl Audience for NoAudience {
-    fn updated(&self, _: &ServerName, _: &str, _: &Object) {}
+    fn updated(&self, _: Feed, _: &ServerName, _: &str, _: &Object) {}
 
     fn visited(&self, _: &ServerName, _: &Notification) {}
 }
@@ -41,26 +43,26 @@ impl Herald {
 
     /// Passes on a notification that the audience is interested in.
     pub(crate) fn note(&self, note: &Notification) {
-        match &*note.method {
-            notification::RESOURCE_UPDATED => {
-                let params = note.params.as_ref().and_then(|params| Object::read(params).ok());
-                params.into_iter().for_each(|params| self.tell(&params));
-            }
-            notification::ELICITATION_COMPLETE => self.audience.visited(&self.server, note),
-            _ => {}
+        if &*note.method == notification::ELICITATION_COMPLETE {
+            self.audience.visited(&self.server, note);
+        }
+        if let Some(feed) = Feed::of(&note.method) {
+            let params = note.params.as_ref().and_then(|params| Object::read(params).ok());
+            params.into_iter().for_each(|params| self.tell(feed, &params));
         }
     }
 
     /// Counts a resource as changed that may have changed unheard.
     pub(crate) fn missed(&self, uri: &str) {
         let params = RawJson::render(&json!({ "uri": uri }));
-        self.tell(&Object::read(&params).expect("an object was rendered"));
+        self.tell(Feed::Resources, &Object::read(&params).expect("an object was rendered"));
     }
 
-    fn tell(&self, params: &Object) {
-        match params.text("uri") {
-            Some(uri) => self.audience.updated(&self.server, &uri, params),
-            None => tracing::debug!(server = %self.server, "an update that names no resource"),
+    /// Passes on what is known of something that the server tells of.
+    pub(crate) fn tell(&self, feed: Feed, params: &Object) {
+        match params.text(feed.member()) {
+            Some(name) => self.audience.updated(feed, &self.server, &name, params),
+            None => tracing::debug!(server = %self.server, method = feed.method(), "it names nothing"),
         }
     }
 }

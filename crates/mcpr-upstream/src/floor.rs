@@ -25,6 +25,12 @@ impl Floor {
         }
     }
 
+    /// How many requests of a party that can be asked are open.
+    pub(crate) fn open_of(&self, party: Party) -> usize {
+        let own = self.asking.iter().find(|(who, _)| *who == party.who);
+        own.map_or(0, |(_, count)| *count)
+    }
+
     /// Whether nobody is on it.
     pub(crate) fn is_free(&self) -> bool {
         self.mute == 0 && self.asking.is_empty()
@@ -80,6 +86,7 @@ mod tests {
         floor.enter(asking(1));
         assert!(floor.has_room_for(asking(1)));
         assert!(!floor.has_room_for(asking(2)) && !floor.has_room_for(mute(1)));
+        assert_eq!((floor.open_of(asking(1)), floor.open_of(asking(2))), (1, 0));
         floor.leave(asking(1));
         assert!(floor.is_free() && floor.has_room_for(asking(2)));
         assert_eq!(floor.last(), 1);

@@ -2,12 +2,13 @@
 //!
 //! A server of the session era announces its lists unasked, and tells of a resource it was asked
 //! to tell of ([`asking`]). A stateless server announces on streams that it is asked for: one for
-//! its lists ([`lists`]), one for all resources together ([`resources`]).
+//! its lists ([`lists`]), one for all resources together and one for all tasks ([`wanted`]).
 
 mod asking;
 mod lists;
-mod resources;
+mod look;
 mod stream;
+mod wanted;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,13 +20,13 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use self::asking::Asking;
-use self::resources::Resources;
-use crate::Replica;
+use self::wanted::Wanted;
 use crate::audience::Herald;
 use crate::introduce::Introduced;
 use crate::keeper::jittered;
 use crate::status::Heard;
 use crate::wishes::{Life, Refusal, Wishes};
+use crate::{Feed, PerFeed, Replica};
 
 /// How long the first listing waits for the server to take note of who hears of changes.
 const FIRST_ACK: Duration = Duration::from_secs(1);
@@ -48,14 +49,15 @@ pub(crate) enum News {
 /// The tasks that hear one connection out. They end with it.
 pub(crate) struct Hearing {
     tasks: JoinSet<()>,
-    hearer: Hearer,
-    life: Life,
+    hearers: PerFeed<Hearer>,
+    lives: PerFeed<Life>,
 }
 
 /// What each of the tasks has at hand.
 #[derive(Clone)]
 pub(crate) struct Hearer {
     pub(crate) replica: Arc<Replica>,
+    pub(crate) feed: Feed,
     pub(crate) wishes: Arc<Wishes>,
     pub(crate) herald: Herald,
     pub(crate) news: mpsc::Sender<News>,
@@ -67,63 +69,77 @@ impl Hearing {
     pub(crate) async fn begin(
         replica: &Arc<Replica>,
         introduced: &Introduced,
-        wishes: &Arc<Wishes>,
+        wishes: &PerFeed<Arc<Wishes>>,
         herald: &Herald,
     ) -> (Self, mpsc::Receiver<News>) {
         let (news, receiver) = mpsc::channel(NEWS);
-        let hearer = Hearer {
+        let hearer = |feed| Hearer {
             replica: replica.clone(),
-            wishes: wishes.clone(),
+            feed,
+            wishes: wishes.of(feed).clone(),
             herald: herald.clone(),
-            news,
+            news: news.clone(),
         };
         let mut hearing = Self {
             tasks: JoinSet::new(),
-            life: wishes.begin(),
-            hearer,
+            lives: PerFeed::new(|feed| wishes.of(feed).begin()),
+            hearers: PerFeed::new(hearer),
         };
-        hearing.hear_resources(introduced);
+        hearing.hear_feeds(introduced);
         if introduced.announced.any() && introduced.version.era() == Era::Stateless {
             let (ready, acknowledged) = oneshot::channel();
-            hearing.tasks.spawn(lists::hear(hearing.hearer.clone(), ready));
+            let hearer = hearing.hearers.of(Feed::Resources).clone();
+            hearing.tasks.spawn(lists::hear(hearer, ready));
             let _ = timeout(FIRST_ACK, acknowledged).await;
         }
         (hearing, receiver)
     }
 
-    /// Asks for all resources anew: the session has been renewed.
+    /// Asks for everything anew: the session has been renewed.
     pub(crate) fn renew(&mut self, introduced: &Introduced) {
         self.tasks.abort_all();
-        self.life = self.hearer.wishes.interrupt(self.life);
-        self.hear_resources(introduced);
+        self.interrupt();
+        self.hear_feeds(introduced);
     }
 
-    fn hear_resources(&mut self, introduced: &Introduced) {
-        let (hearer, life) = (self.hearer.clone(), self.life);
-        match introduced.version.era() {
-            _ if !introduced.capabilities.subscribe => self.tasks.spawn(hearer.refuse_all(life)),
-            Era::Session => self.tasks.spawn(Asking::new(hearer, life).run()),
-            Era::Stateless => self.tasks.spawn(Resources::new(hearer, life).run()),
-        };
+    fn hear_feeds(&mut self, introduced: &Introduced) {
+        for feed in Feed::ALL {
+            let (hearer, life) = (self.hearers.of(feed).clone(), *self.lives.of(feed));
+            match introduced.version.era() {
+                _ if !feed.is_offered_by(introduced) => self.tasks.spawn(hearer.refuse_all(life)),
+                Era::Session => self.tasks.spawn(Asking::new(hearer, life).run()),
+                Era::Stateless => self.tasks.spawn(Wanted::new(hearer, life).run()),
+            };
+        }
+    }
+
+    fn interrupt(&mut self) {
+        for feed in Feed::ALL {
+            let life = self.lives.of_mut(feed);
+            *life = self.hearers.of(feed).wishes.interrupt(*life);
+        }
     }
 }
 
 impl Drop for Hearing {
     fn drop(&mut self) {
-        self.hearer.wishes.interrupt(self.life);
+        self.interrupt();
     }
 }
 
 impl Hearer {
-    /// Notes what came of asking for a resource; true if it was heard of in an earlier life.
-    fn settle(&self, life: Life, uri: &str, outcome: Result<(), Refusal>) -> bool {
+    /// Notes what came of asking for something; true if it was heard of in an earlier life.
+    fn settle(&self, life: Life, name: &str, outcome: Result<(), Refusal>) -> bool {
         if let Err(refusal) = &outcome {
-            tracing::debug!(server = %self.replica.server, uri, ?refusal, "no updates of a resource");
+            let (server, method) = (&self.replica.server, self.feed.method());
+            // The id of a task may be all that it takes to get at it.
+            let name = (self.feed == Feed::Resources).then_some(name);
+            tracing::debug!(%server, method, name, ?refusal, "nothing will be told");
         }
         let told = outcome.is_ok();
-        let was_heard = self.wishes.settle(life, uri, outcome);
-        if told && was_heard {
-            self.herald.missed(uri);
+        let was_heard = self.wishes.settle(life, name, outcome);
+        if told && was_heard && self.feed == Feed::Resources {
+            self.herald.missed(name);
         }
         was_heard
     }
@@ -133,13 +149,13 @@ impl Hearer {
         self.news.send(news).await.is_ok()
     }
 
-    /// A server that tells of no resource is not asked.
+    /// A server that tells of nothing is not asked.
     async fn refuse_all(self, life: Life) {
         let mut book = self.wishes.watch();
         loop {
             let asked: Vec<Arc<str>> = book.borrow_and_update().asked().cloned().collect();
-            for uri in asked {
-                self.settle(life, &uri, Err(Refusal::NotOffered));
+            for name in asked {
+                self.settle(life, &name, Err(Refusal::NotOffered));
             }
             if book.changed().await.is_err() {
                 return;

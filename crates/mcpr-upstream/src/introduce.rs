@@ -11,9 +11,13 @@ use mcpr_registry::Capabilities;
 use mcpr_transport::{Failed, FailedKind, Transport};
 use serde::Serialize;
 use serde_json::json;
+use tokio::time::timeout;
 
 use crate::ask::{ask, params};
 use crate::status::Heard;
+
+/// How long a server may take to open the stream for what belongs to no request.
+const STREAM: Duration = Duration::from_secs(1);
 
 /// The name mcpr gives itself toward servers.
 pub const CLIENT_NAME: &str = "mcpr";
@@ -126,7 +130,10 @@ pub(crate) async fn initialize(
             None,
         )))
         .await?;
-    transport.listen().await;
+    if let Some(open) = transport.listen().await {
+        // What the server announces before nobody would hear.
+        let _ = timeout(STREAM, open).await;
+    }
     Ok(introduced)
 }
 

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::audience::Herald;
 use crate::status::{Heard, Phase, Status};
 use crate::turn::Turn;
-use crate::{Audience, Dial, Memory, Signs, UpstreamSpec, Wishes};
+use crate::{Audience, Dial, Memory, PerFeed, Signs, UpstreamSpec, Wishes};
 
 /// How long a server must have been up for its next failure to count as the first again.
 const STEADY: Duration = Duration::from_secs(30);
@@ -81,7 +81,7 @@ pub(crate) struct Keeper {
     pub(crate) role: Role,
     /// Who keeps the connection that lists, if this is not it.
     pub(crate) main: Option<mpsc::Sender<Command>>,
-    pub(crate) wishes: Arc<Wishes>,
+    pub(crate) wishes: PerFeed<Arc<Wishes>>,
     pub(crate) around: Arc<Surroundings>,
     pub(crate) status: watch::Sender<Status>,
     pub(crate) commands: mpsc::Receiver<Command>,

@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 use crate::keeper::{Keeper, Need, Role, Surroundings};
 use crate::status::{Phase, Status, Upstream};
 use crate::turn::Turn;
-use crate::{Audience, Dial, Memory, UpstreamSpec, Wishes};
+use crate::{Audience, Dial, Memory, PerFeed, UpstreamSpec, Wishes};
 
 /// How servers are started.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ pub struct Pool {
     options: PoolOptions,
     servers: RwLock<BTreeMap<ServerName, Arc<Upstream>>>,
     /// What is wanted of each server; it outlives a change of its specification.
-    wishes: Mutex<BTreeMap<ServerName, Arc<Wishes>>>,
+    wishes: Mutex<BTreeMap<ServerName, PerFeed<Arc<Wishes>>>>,
     keepers: TaskTracker,
     stop: CancellationToken,
 }
@@ -81,7 +81,7 @@ impl Pool {
         before.into_values().for_each(|gone| gone.stop.cancel());
         self.wishes
             .lock()
-            .retain(|name, wishes| servers.contains_key(name) || !wishes.is_empty());
+            .retain(|name, wishes| servers.contains_key(name) || !wishes.are_empty());
         self.around.changes.send_modify(|count| *count += 1);
     }
 
@@ -133,7 +133,7 @@ impl Pool {
     /// was unused for `idle`, or with `until`. It lists nothing; the status of the server is not touched by it.
     pub fn open_side(&self, main: &Upstream, idle: Duration, until: CancellationToken) -> Arc<Upstream> {
         let (status, seen) = watch::channel(Status::new(Phase::Starting, None));
-        let wishes = Arc::<Wishes>::default();
+        let wishes = PerFeed::<Arc<Wishes>>::default();
         let (commands, obeyed) = mpsc::channel(64);
         let stop = main.stop.child_token();
         let keeper = Keeper {

@@ -54,8 +54,11 @@ pub struct InFlight {
 pub enum Company {
     /// With anybody.
     Any,
-    /// With those beside whom each question of the server stays clear.
+    /// With those beside whom each question of the server stays clear: with anybody, if the server
+    /// says with each which request it is about.
     Clear,
+    /// The same where the server is known not to say it.
+    Apart,
     /// With nobody.
     Alone,
 }
@@ -94,8 +97,9 @@ impl Replica {
         let mut floor = self.floor.lock();
         let welcome = match company {
             Company::Any => true,
-            Company::Clear => self.tells_apart() || floor.has_room_for(party),
-            Company::Alone => floor.is_free(),
+            Company::Clear => self.tells_apart() || self.is_clear_for(&floor, party),
+            Company::Apart => self.is_clear_for(&floor, party),
+            Company::Alone => floor.is_free() && self.is_clear_for(&floor, party),
         };
         if !welcome {
             return None;
@@ -111,6 +115,16 @@ impl Replica {
     /// Whether the last request on it was this party's.
     pub fn knows(&self, party: Party) -> bool {
         self.floor.lock().last() == party.who
+    }
+
+    /// Whether other requests of the party may have caused what the server asks on one of its.
+    pub fn may_mean_another_of(&self, party: Party) -> bool {
+        !self.tells_apart() && self.floor.lock().open_of(party) > 1
+    }
+
+    /// Whether a question would be clear with one more request of this party.
+    fn is_clear_for(&self, floor: &Floor, party: Party) -> bool {
+        floor.has_room_for(party) && (!party.can_be_asked || self.transport.is_quiet_for(party))
     }
 
     /// Whether the server says with each question which request it is about.

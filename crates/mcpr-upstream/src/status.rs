@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::fresh::Fresh;
 use crate::keeper::Command;
-use crate::{Refusal, Replica, UpstreamSpec, Wishes};
+use crate::{Feed, PerFeed, Refusal, Replica, UpstreamSpec, Wishes};
 
 /// A server, seen from outside of its keeper.
 pub struct Upstream {
@@ -19,8 +19,8 @@ pub struct Upstream {
     pub name: ServerName,
     /// How it is reached and treated.
     pub spec: UpstreamSpec,
-    /// The resources whose updates are wanted of it.
-    pub wishes: Arc<Wishes>,
+    /// What is wanted to be told of.
+    pub wishes: PerFeed<Arc<Wishes>>,
     pub(crate) status: watch::Receiver<Status>,
     pub(crate) commands: mpsc::Sender<Command>,
     pub(crate) stop: tokio_util::sync::CancellationToken,
@@ -202,24 +202,24 @@ impl Upstream {
         }
     }
 
-    /// Waits until the server has said whether it tells of a resource that is among the wishes;
-    /// one that sleeps is woken. The caller bounds the wait.
+    /// Waits until the server has said whether it tells of what is among the wishes under this
+    /// name; one that sleeps is woken. The caller bounds the wait.
     ///
     /// # Errors
     ///
     /// When it does not, or is not there.
-    pub async fn tells_of(&self, uri: &str) -> Result<(), Refusal> {
+    pub async fn tells_of(&self, feed: Feed, name: &str) -> Result<(), Refusal> {
         let mut status = self.status.clone();
         let now = status.borrow_and_update().clone();
         let asleep = matches!(now.phase, Phase::Idle);
-        if asleep && now.offers.is_some_and(|offers| !offers.capabilities.subscribe) {
+        if asleep && now.offers.is_some_and(|offers| !feed.is_offered(&offers.capabilities)) {
             return Err(Refusal::NotOffered);
         }
         self.nudge();
         let gone = |status: &Status| status.phase.is_down() || matches!(status.phase, Phase::Stopped);
         tokio::select! {
             biased;
-            settled = self.wishes.settled(uri) => settled,
+            settled = self.wishes.of(feed).settled(name) => settled,
             _ = status.wait_for(gone) => Err(Refusal::Unavailable(Box::new(self.status()))),
         }
     }

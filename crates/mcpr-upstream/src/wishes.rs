@@ -1,4 +1,4 @@
-//! The resources of a server whose updates somebody wants to hear of.
+//! What somebody wants to hear of from a server: resources, or tasks, by their names there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use crate::Status;
 
 /// What is wanted of one server, whatever becomes of the connections to it.
 ///
-/// A resource is wanted or it is not: counting those who want it is up to the caller.
+/// Something is wanted or it is not: counting those who want it is up to the caller.
 #[derive(Debug, Default)]
 pub struct Wishes(watch::Sender<Book>);
 
-/// Why a server does not tell of a resource.
+/// Why a server does not tell of something.
 #[derive(Clone, Debug)]
 pub enum Refusal {
     /// It tells of none, or not of this one.
@@ -62,9 +62,9 @@ enum Standing {
 }
 
 impl Wishes {
-    /// Adds a resource. One that was refused is asked for again.
-    pub fn add(&self, uri: &Arc<str>) {
-        self.0.send_if_modified(|book| match book.wishes.get_mut(uri) {
+    /// Adds something. What was refused is asked for again.
+    pub fn add(&self, name: &Arc<str>) {
+        self.0.send_if_modified(|book| match book.wishes.get_mut(name) {
             Some(Wish {
                 standing: Standing::Asked | Standing::Stands,
                 ..
@@ -73,13 +73,13 @@ impl Wishes {
                 refused.standing = Standing::Asked;
                 true
             }
-            None => book.wishes.insert(uri.clone(), Wish::new()).is_none(),
+            None => book.wishes.insert(name.clone(), Wish::new()).is_none(),
         });
     }
 
-    /// Takes a resource out.
-    pub fn remove(&self, uri: &str) {
-        self.0.send_if_modified(|book| book.wishes.remove(uri).is_some());
+    /// Takes something out.
+    pub fn remove(&self, name: &str) {
+        self.0.send_if_modified(|book| book.wishes.remove(name).is_some());
     }
 
     /// Whether nothing is wanted.
@@ -87,15 +87,15 @@ impl Wishes {
         self.0.borrow().wishes.is_empty()
     }
 
-    /// Waits until the server has said whether it tells of a resource that is wanted.
-    pub(crate) async fn settled(&self, uri: &str) -> Result<(), Refusal> {
+    /// Waits until the server has said whether it tells of what is wanted.
+    pub(crate) async fn settled(&self, name: &str) -> Result<(), Refusal> {
         let mut book = self.0.subscribe();
-        let decided = |book: &Book| !matches!(book.standing(uri), Some(Standing::Asked));
+        let decided = |book: &Book| !matches!(book.standing(name), Some(Standing::Asked));
         match book
             .wait_for(decided)
             .await
             .as_deref()
-            .map(|book| book.standing(uri))
+            .map(|book| book.standing(name))
         {
             Ok(Some(Standing::Stands)) => Ok(()),
             Ok(Some(Standing::Refused(refusal))) => Err(refusal.clone()),
@@ -137,13 +137,13 @@ impl Wishes {
         })
     }
 
-    /// Notes what came of asking for a resource. True if it was heard of in an earlier life, so
+    /// Notes what came of asking for something. True if it was heard of in an earlier life, so
     /// that a change may have gone unheard meanwhile.
-    pub(crate) fn settle(&self, life: Life, uri: &str, outcome: Result<(), Refusal>) -> bool {
+    pub(crate) fn settle(&self, life: Life, name: &str, outcome: Result<(), Refusal>) -> bool {
         let mut missed = false;
         self.0.send_if_modified(|book| {
             let is_current = book.life == life;
-            let Some(wish) = book.wishes.get_mut(uri).filter(|_| is_current) else {
+            let Some(wish) = book.wishes.get_mut(name).filter(|_| is_current) else {
                 return false;
             };
             missed = wish.was_heard && !matches!(wish.standing, Standing::Stands);
@@ -177,28 +177,28 @@ impl Wishes {
 }
 
 impl Book {
-    /// Whether a resource is wanted.
-    pub(crate) fn has(&self, uri: &str) -> bool {
-        self.wishes.contains_key(uri)
+    /// Whether this is wanted.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.wishes.contains_key(name)
     }
 
-    /// The resources that are to be asked for.
+    /// What is to be asked for.
     pub(crate) fn asked(&self) -> impl Iterator<Item = &Arc<str>> {
         let asked = |wish: &Wish| matches!(wish.standing, Standing::Asked);
         self.wishes
             .iter()
             .filter(move |(_, wish)| asked(wish))
-            .map(|(uri, _)| uri)
+            .map(|(name, _)| name)
     }
 
-    /// The resources that are heard of, or should be.
+    /// What is heard of, or should be.
     pub(crate) fn heard(&self) -> BTreeSet<Arc<str>> {
         let heard = self.wishes.iter().filter(|(_, wish)| !wish.is_given_up());
-        heard.map(|(uri, _)| uri.clone()).collect()
+        heard.map(|(name, _)| name.clone()).collect()
     }
 
-    fn standing(&self, uri: &str) -> Option<&Standing> {
-        self.wishes.get(uri).map(|wish| &wish.standing)
+    fn standing(&self, name: &str) -> Option<&Standing> {
+        self.wishes.get(name).map(|wish| &wish.standing)
     }
 }
 

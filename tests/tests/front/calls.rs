@@ -178,7 +178,8 @@ async fn b43_what_is_advertised_answers_without_a_server_and_what_is_not_does_no
     let gateway = gateway().ready().await;
     let client = gateway.client().await;
     let changing = json!({ "listChanged": true });
-    let capabilities = json!({ "tools": changing, "prompts": changing, "resources": changing, "completions": {}, "logging": {} });
+    let resources = json!({ "listChanged": true, "subscribe": true });
+    let capabilities = json!({ "tools": changing, "prompts": changing, "resources": resources, "completions": {}, "logging": {} });
     assert_eq!(client.welcome["capabilities"], capabilities);
     for (method, member) in [
         ("tools/list", "tools"),

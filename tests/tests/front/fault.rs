@@ -64,8 +64,8 @@ impl Transport for Stumbling {
         self.0.negotiated(version);
     }
 
-    async fn listen(&self) {
-        self.0.listen().await;
+    async fn listen(&self) -> Option<tokio::sync::oneshot::Receiver<()>> {
+        self.0.listen().await
     }
 
     async fn close(&self) {

@@ -7,7 +7,12 @@
 
 mod isolation;
 mod kinds;
+mod loops;
 mod pairs;
 mod processes;
 mod refusals;
+mod states;
+mod suspension;
+mod tasks;
 mod together;
+mod wrapped;

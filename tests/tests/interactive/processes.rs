@@ -139,7 +139,7 @@ async fn a_further_process_that_is_lost_is_replaced_at_the_next_need() {
     assert!(again.text().contains("name for"), "{again:?}");
     assert_eq!(processes(&fake).len(), 3);
     first.say(&id, Saying::Result(r#"{"action":"decline"}"#.into())).await;
-    assert_eq!(gateway.server("a").await["state"], "ready");
+    assert_eq!(gateway.server("a").await["state"], "ok");
 }
 
 #[tokio::test(flavor = "multi_thread")]

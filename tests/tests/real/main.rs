@@ -1,5 +1,6 @@
 //! Real servers and real clients together: what people have, in front of and behind one gateway.
 
+mod asked;
 mod brood;
 mod bytes;
 mod clients;
@@ -9,6 +10,7 @@ mod old_servers;
 mod page;
 mod resume;
 mod rmcp;
+mod roots;
 mod seven;
 mod subscriptions;
 mod world;

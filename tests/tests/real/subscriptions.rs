@@ -31,9 +31,12 @@ async fn next(listen: &mut Connection) -> Value {
 async fn agg_11_every_real_client_hears_of_the_memory_of_a_real_server() {
     let (folder, brood) = (TempDir::new().expect("a temporary folder"), Brood::new());
     let gateway = memory(&folder, &brood).await;
-    for (index, uri) in ["memory://knowledge-graph", "resource://memory/memory://knowledge-graph"]
-        .into_iter()
-        .enumerate()
+    for (index, uri) in [
+        "memory://knowledge-graph",
+        "resource://memory/memory://knowledge-graph",
+    ]
+    .into_iter()
+    .enumerate()
     {
         for client in Client::ALL {
             let name = format!("{client:?} {index}");
@@ -55,10 +58,15 @@ async fn agg_11_row_8_a_stateless_client_listens_to_a_server_of_the_session_era(
     let (_, mut listen) = stateless.begin("subscriptions/listen", filter, None).await;
     let first = next(&mut listen).await;
     let accepted = json!({ "resourcesListChanged": true, "resourceSubscriptions": ["memory://knowledge-graph", "memory://none"] });
-    assert_eq!(first["params"]["notifications"], accepted, "the server takes any URI");
+    assert_eq!(
+        first["params"]["notifications"], accepted,
+        "the server takes any URI"
+    );
 
     for name in ["Bern", "Basel"] {
-        stateless.call("memory_create_entities", &entity(name).to_string()).await;
+        stateless
+            .call("memory_create_entities", &entity(name).to_string())
+            .await;
         let told = next(&mut listen).await;
         assert_eq!(told["method"], "notifications/resources/updated", "{told}");
         assert_eq!(told["params"]["uri"], "memory://knowledge-graph", "{told}");
@@ -89,15 +97,25 @@ async fn b106_server_everything_tells_of_what_was_subscribed_to_over_each_transp
         let filter = json!({ "resourceSubscriptions": [uri(2)] });
         let filter = format!(r#""notifications":{filter}"#);
         let (_, mut listen) = stateless.begin("subscriptions/listen", &filter, None).await;
-        assert_eq!(next(&mut listen).await["params"]["notifications"]["resourceSubscriptions"], json!([uri(2)]));
+        assert_eq!(
+            next(&mut listen).await["params"]["notifications"]["resourceSubscriptions"],
+            json!([uri(2)])
+        );
 
-        stateless.call(&format!("{server}_toggle_subscriber_updates"), "{}").await;
+        stateless
+            .call(&format!("{server}_toggle_subscriber_updates"), "{}")
+            .await;
 
         let updated = |message: &Value| message["method"] == "notifications/resources/updated";
         let told = tokio::time::timeout(Duration::from_secs(10), stream.message(updated)).await;
-        assert_eq!(told.expect("it comes soon").expect("the stream is open")["params"]["uri"], uri(1));
+        assert_eq!(
+            told.expect("it comes soon").expect("the stream is open")["params"]["uri"],
+            uri(1)
+        );
         assert_eq!(next(&mut listen).await["params"]["uri"], uri(2), "{server}");
-        stateless.call(&format!("{server}_toggle_subscriber_updates"), "{}").await;
+        stateless
+            .call(&format!("{server}_toggle_subscriber_updates"), "{}")
+            .await;
     }
     brood.stop(gateway).await;
 }

@@ -123,10 +123,15 @@ async fn b106_what_a_session_has_subscribed_to_ends_with_it() {
 
     let forgotten = gateway.client().await;
     subscribe(&forgotten, "file:///b").await;
-
     fake.await_received(UNSUBSCRIBE, 2).await;
-    assert_eq!(asked(&fake, UNSUBSCRIBE), ["file:///a", "file:///b"]);
-    assert_eq!(asked(&fake, SUBSCRIBE), ["file:///a", "file:///b"]);
+
+    let pipe = Way::SessionPipe.hears(&gateway, &[LAST]).await;
+    pipe.leaves(&[]).await;
+
+    fake.await_received(UNSUBSCRIBE, 3).await;
+    let uris = ["file:///a", "file:///b", LAST];
+    assert_eq!(asked(&fake, UNSUBSCRIBE), uris);
+    assert_eq!(asked(&fake, SUBSCRIBE), uris);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -88,7 +88,11 @@ impl Ear {
     pub(crate) async fn hears_of(&mut self) -> String {
         let mut message = self.next().await;
         let is_session = matches!(self, Self::Stream(..) | Self::Pipe(_));
-        while is_session && message["method"].as_str().is_some_and(|method| method.ends_with("list_changed")) {
+        while is_session
+            && message["method"]
+                .as_str()
+                .is_some_and(|method| method.ends_with("list_changed"))
+        {
             message = self.next().await;
         }
         assert_eq!(message["method"], UPDATED, "{message}");

@@ -92,7 +92,9 @@ async fn b106_an_idle_server_is_woken_by_a_subscription_and_kept_awake_by_it() {
         .start()
         .await;
     for name in ["a", "clock"] {
-        gateway.await_server(name, |server| server["state"] == "idle" && server["tools"] == 1).await;
+        gateway
+            .await_server(name, |server| server["state"] == "idle" && server["tools"] == 1)
+            .await;
     }
     let mut ear = Way::StatelessHttp.hears(&gateway, &[&exposed("file:///a")]).await;
     assert_eq!(

@@ -46,7 +46,9 @@ impl Course {
 
     /// When the server has been silent for too long; it may be while a person thinks.
     fn silent_at(&self) -> Option<Instant> {
-        let silence = self.silence.filter(|_| !self.asking.is_waiting());
+        let session = self.call.context.session.as_ref();
+        let asked = session.is_some_and(|session| session.questions.any_open());
+        let silence = self.silence.filter(|_| !(asked || self.asking.is_waiting()));
         silence.map(|silence| self.heard_at + silence)
     }
 

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::StatusCode;
-use mcpr_bridge::{InputRequired, Question, answer_as_input, session_answer};
+use mcpr_bridge::{InputRequired, Question, answer_as_input};
 use mcpr_protocol::{
     Era, Id, Method, Notification, Object, RawJson, Request, Response, Rope, Version, declined, notification,
 };
@@ -21,6 +21,7 @@ use tokio::time::Instant;
 
 use super::begin::begin_after;
 use super::course::{Course, Open, State};
+use super::kept::said;
 use super::task::Task;
 use super::{Done, Step};
 use crate::call::Inputs;
@@ -43,7 +44,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 #[derive(Default)]
 pub(super) struct Asking {
     /// Put to a client of the session era.
-    put: Vec<Put>,
+    pub(super) put: Vec<Put>,
     /// For a stateless client.
     gathered: Vec<Gathered>,
     /// When those are sent.
@@ -52,20 +53,23 @@ pub(super) struct Asking {
     inputs: Option<Collecting>,
     /// How often the client was asked.
     round: u32,
+    /// How many keys were given in this round.
+    keys: u32,
     /// The names that mcpr gave visits of URLs, which a stateless server has none for.
     visits: Vec<String>,
 }
 
-struct Put {
-    origin: Origin,
-    question: Question,
-    asked: Asked,
-    expires: Instant,
+/// A question that was put.
+pub(super) struct Put {
+    pub(super) origin: Origin,
+    pub(super) question: Question,
+    pub(super) asked: Asked,
+    pub(super) expires: Instant,
 }
 
 /// Where an answer goes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Origin {
+pub(super) enum Origin {
     /// To the request of a server of the session era.
     Request(Id),
     /// To the member of that number of what a stateless server wants.
@@ -178,8 +182,8 @@ impl Asking {
     }
 
     fn gather(&mut self, id: Id, question: Question) {
-        let number = self.gathered.len() + 1;
-        let key = format!("r{}-{number}", self.round + 1);
+        self.keys += 1;
+        let key = format!("r{}-{}", self.round + 1, self.keys);
         self.gathered.push(Gathered {
             key,
             question,
@@ -199,7 +203,8 @@ impl Course {
         let question = Question::from(&request);
         let context = &self.call.context;
         let method = &question.method;
-        if !context.abilities.allows(method, question.params.as_ref()) {
+        // Nobody reads what one says that was adopted.
+        if self.adopted || !context.abilities.allows(method, question.params.as_ref()) {
             let answer = declined(method);
             self.call.gateway.answer_server(&open.lease, request.id, answer);
             return None;
@@ -246,9 +251,7 @@ impl Course {
             Origin::Request(id) => {
                 if let State::Open(open) = &self.state {
                     let (client, server) = (self.call.context.client.version, open.lease.replica.version);
-                    let said = session_answer(method, answer, client, server)
-                        .map(|said| said.map(raw).map_err(raw))
-                        .unwrap_or_else(|_| declined(method));
+                    let said = said(method, answer, client, server);
                     self.call.gateway.answer_server(&open.lease, id, said);
                 }
                 None
@@ -354,9 +357,10 @@ impl Course {
 
     fn ask_for_input(&mut self, index: usize, question: Question) -> Option<Step> {
         let context = &self.call.context;
-        let allowed = context
-            .abilities
-            .allows(&question.method, question.params.as_ref());
+        let allowed = !self.adopted
+            && context
+                .abilities
+                .allows(&question.method, question.params.as_ref());
         let visit = crate::question::fresh_visit();
         let server = Version::NEWEST_STATELESS;
         let params = question.for_session(server, context.client.version, Some(&visit));
@@ -397,6 +401,7 @@ impl Course {
     fn suspend(&mut self) -> Option<Step> {
         self.asking.send_at = None;
         self.asking.round += 1;
+        self.asking.keys = 0;
         let gateway = self.call.gateway.clone();
         if self.asking.round > ROUNDS {
             return Some(self.give_up_for(&format!("the server asked for input more than {ROUNDS} times")));
@@ -427,8 +432,4 @@ impl Course {
 fn visit_done(visit: &str) -> Rope {
     let params = RawJson::render(&json!({ "elicitationId": visit }));
     Notification::text(notification::ELICITATION_COMPLETE, params.into())
-}
-
-fn raw(text: Rope) -> RawJson {
-    RawJson::trusted(text.into_bytes())
 }

@@ -8,6 +8,7 @@ use futures_util::future::poll_immediate;
 use mcpr_protocol::{LogLevel, Message, Method, RawJson};
 use mcpr_router::{Demand, Lease, Pin, RouteError, RouteErrorKind};
 use mcpr_transport::{Exchange, Failed, Outgoing, Party, Sent};
+use mcpr_upstream::Replica;
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -74,7 +75,11 @@ async fn lease_for(call: &Call) -> Result<Lease, RouteError> {
 /// Sends the request on the lease, or after a reconnect if this one turns out to be gone.
 async fn open(call: Arc<Call>, lease: Lease) -> Result<Open, Fault> {
     match send(&call, &lease).await {
-        Ok((exchange, id)) => Ok(Open { lease, exchange, id }),
+        Ok((exchange, token)) => Ok(Open {
+            lease,
+            exchange,
+            token,
+        }),
         Err(failed) if failed.sent == Sent::No => begin_again(call, lease, failed).await,
         Err(failed) => Err(RouteError::of(call.target.server.clone(), &failed).into()),
     }
@@ -90,11 +95,16 @@ pub(super) async fn begin_after(call: Arc<Call>, pause: Duration) -> Result<Open
 
 async fn send(call: &Call, lease: &Lease) -> Result<(Exchange, u64), Failed> {
     if let Some(level) = call.context.log_level.filter(|_| call.can_log(lease)) {
-        set_log_level(lease, level).await;
+        set_log_level(lease.replica.clone(), level).await;
     }
-    let outgoing = call.outgoing(lease);
-    let id = outgoing.id;
-    Ok((lease.replica.open(outgoing).await?, id))
+    let id = lease.replica.next_id();
+    // A task goes on telling its progress when the call has been answered: to who waits for it.
+    let token = match call.as_task(lease) {
+        true => lease.replica.next_id(),
+        false => id,
+    };
+    let outgoing = call.outgoing(lease, id, token);
+    Ok((lease.replica.open(outgoing).await?, token))
 }
 
 /// The session had expired: a 404 proves that the request was not executed (SRV-07).
@@ -115,23 +125,30 @@ pub(super) async fn begin_again(call: Arc<Call>, lease: Lease, failed: Failed) -
     let (upstream, replica) = (lease.upstream.clone(), lease.replica.clone());
     drop(lease);
     let back = timeout(COMEBACK, upstream.recovered(&replica)).await;
-    if back != Ok(true) {
+    // A further connection does not come back; the next that is needed is another one.
+    let main = call.gateway.pool.get(&call.target.server);
+    let replaceable = main.is_some_and(|main| !Arc::ptr_eq(&main, &upstream));
+    if back != Ok(true) && !replaceable {
         return Err(RouteError::of(call.target.server.clone(), &failed).into());
     }
     let lease = lease_for(&call).await?;
     let sent = send(&call, &lease).await;
-    let (exchange, id) = sent.map_err(|failed| RouteError::of(call.target.server.clone(), &failed))?;
-    Ok(Open { lease, exchange, id })
+    let (exchange, token) = sent.map_err(|failed| RouteError::of(call.target.server.clone(), &failed))?;
+    Ok(Open {
+        lease,
+        exchange,
+        token,
+    })
 }
 
 /// Has a server of the session era say log messages of a level, unless it says them already. All
 /// clients share what is set, so it only ever becomes more; each is told what it wants to hear.
-async fn set_log_level(lease: &Lease, level: LogLevel) {
-    if !lease.replica.wants_log_level(level as u8 + 1) {
+pub(super) async fn set_log_level(replica: Arc<Replica>, level: LogLevel) {
+    if !replica.wants_log_level(level as u8 + 1) {
         return;
     }
     let request = Outgoing {
-        id: lease.replica.next_id(),
+        id: replica.next_id(),
         method: Method::SetLevel,
         params: RawJson::render(&json!({ "level": level.as_str() })).into(),
         name: None,
@@ -139,11 +156,11 @@ async fn set_log_level(lease: &Lease, level: LogLevel) {
         party: Party::GATEWAY,
     };
     let asked = async {
-        let mut exchange = lease.replica.open(request).await?;
+        let mut exchange = replica.open(request).await?;
         while !matches!(exchange.next().await?, Message::Response(_)) {}
         Ok::<_, Failed>(())
     };
     if !matches!(timeout(LOG_LEVEL, asked).await, Ok(Ok(()))) {
-        tracing::debug!(server = %lease.replica.server, "the level of log messages could not be set");
+        tracing::debug!(server = %replica.server, "the level of log messages could not be set");
     }
 }

@@ -10,17 +10,17 @@ use std::time::Duration;
 
 use http::StatusCode;
 use mcpr_protocol::{
-    Ability, Era, Message, Notification, RawJson, Response, Rope, Version, code, notification,
+    Ability, Era, Message, Notification, Response, Rope, Version, code, notification,
 };
 use mcpr_router::{Lease, RouteError};
 use mcpr_telemetry::Status;
 use mcpr_transport::{Exchange, Failed, FailedKind, Reason, Sent};
-use mcpr_upstream::Replica;
 use tokio::time::{Instant, Sleep, timeout};
 
 use super::asking::Asking;
-use super::begin::{begin, begin_again, begin_renewed};
-use super::task::{Followed, begin_wait, cancel_followed, cancel_task};
+use super::begin::{begin, begin_again, begin_renewed, set_log_level};
+use super::old_task::{OldTask, begin_wait, cancel_task, unrelated};
+use super::task::{Followed, Followee, cancel_followed, lost};
 use super::{Cancel, Done, Step};
 use crate::call::Call;
 use crate::fault::Fault;
@@ -60,9 +60,9 @@ pub(super) struct Course {
     /// Whether it goes on without anybody who reads what it says.
     pub(super) adopted: bool,
     /// The task of 2025-11-25 that is waited for.
-    pub(super) task: Option<RawJson>,
+    pub(super) task: Option<OldTask>,
     /// The task of a stateless server that is followed.
-    pub(super) followed: Option<(Arc<Replica>, String)>,
+    pub(super) followed: Option<Followee>,
     /// Where it waits for the client after this answer.
     pub(super) parking: Option<Ticket>,
 }
@@ -84,7 +84,8 @@ pub(super) enum State {
 pub(super) struct Open {
     pub(super) lease: Lease,
     pub(super) exchange: Exchange,
-    pub(super) id: u64,
+    /// Under which the server tells its progress.
+    pub(super) token: u64,
 }
 
 impl Course {
@@ -124,8 +125,11 @@ impl Course {
         self.call = Arc::new(call);
         self.cancel = cancel;
         if let State::Open(open) = &self.state {
-            self.asking
-                .answer_gathered(&self.call.gateway, &open.lease, answers);
+            let gateway = &self.call.gateway;
+            if let Some(level) = self.call.context.log_level.filter(|_| self.call.can_log(&open.lease)) {
+                gateway.tasks.spawn(set_log_level(open.lease.replica.clone(), level));
+            }
+            self.asking.answer_gathered(gateway, &open.lease, answers);
         }
     }
 
@@ -199,6 +203,10 @@ impl Course {
     }
 
     fn take(&mut self, message: Message) -> Option<Step> {
+        let message = match self.task {
+            Some(_) => unrelated(message),
+            None => message,
+        };
         match message {
             Message::Response(response) => self.answer(response),
             Message::Notification(note) => self.note(&note).map(Step::Note),
@@ -213,7 +221,7 @@ impl Course {
         if &*note.method == notification::CANCELLED {
             return self.asking.withdrawn(note);
         }
-        let told = self.progress.relay(note, open.id);
+        let told = self.progress.relay(note, open.token);
         told.or_else(|| self.call.gateway.relay_note(&self.call, note))
     }
 
@@ -223,7 +231,7 @@ impl Course {
         };
         if let Some(task) = self.became_task(&open, &response) {
             self.task = Some(task.clone());
-            self.state = State::Beginning(Box::pin(begin_wait(open.lease, task)));
+            self.state = State::Beginning(Box::pin(begin_wait(open.lease, task, open.token)));
             return None;
         }
         let response = match self.needs_more(&open, response) {
@@ -233,10 +241,10 @@ impl Course {
         if self.has_old_schema(&open, &response) || self.wants_to_be_task(&open, &response) {
             return None;
         }
-        let (open, response) = match self.follow_task(open, response) {
-            Ok(()) => return None,
-            Err(back) => back,
-        };
+        if let Some(task) = self.follows(&response) {
+            self.follow(open.lease, task);
+            return None;
+        }
         if let Some(step) = self.needs_visits(&response) {
             return Some(step);
         }
@@ -253,6 +261,7 @@ impl Course {
             _ => StatusCode::OK,
         };
         let text = Response::text(Some(&self.call.id), outcome);
+        self.keep_questions(lease);
         self.end(Ending {
             status,
             http,
@@ -315,17 +324,16 @@ impl Course {
         };
         let server = self.call.target.server.clone();
         if self.task.is_some() {
-            // The call has long been taken, so nothing is proven by how the wait for it failed.
             open.lease.upstream.suspect();
-            let failed = Failed::maybe_sent(failed.kind, &failed.detail);
-            return Some(self.fail(&RouteError::of(server, &failed).into()));
+            return Some(self.fail(&lost(&open.lease, failed)));
         }
-        if failed.kind == FailedKind::SessionExpired && self.renewals < RENEWALS {
+        let expired = failed.kind == FailedKind::SessionExpired;
+        if expired && failed.sent == Sent::No && self.renewals < RENEWALS {
             self.renewals += 1;
             self.state = State::Beginning(Box::pin(begin_renewed(self.call.clone(), open.lease)));
             return None;
         }
-        if matches!(failed.kind, FailedKind::Unauthorized(401)) {
+        if expired || matches!(failed.kind, FailedKind::Unauthorized(401)) {
             open.lease.upstream.suspect();
         }
         if matches!(failed.kind, FailedKind::Closed | FailedKind::Unreachable) {
@@ -417,18 +425,15 @@ impl Course {
     }
 
     pub(super) fn give_up(&mut self, why: Reason) {
-        if let Some((replica, id)) = self.followed.take() {
-            let cancelled = cancel_followed(self.call.clone(), replica, id);
+        if let Some(task) = self.followed.take() {
+            let cancelled = cancel_followed(self.call.clone(), task);
             self.call.gateway.tasks.spawn(cancelled);
+        }
+        if let Some(task) = self.task.take() {
+            self.call.gateway.tasks.spawn(cancel_task(task));
         }
         if let State::Open(open) = std::mem::replace(&mut self.state, State::Over) {
             self.asking.decline_all(&self.call.gateway, &open.lease);
-            if let Some(task) = self.task.take() {
-                self.call
-                    .gateway
-                    .tasks
-                    .spawn(cancel_task(open.lease.replica.clone(), task));
-            }
             open.exchange.cancel(why);
         }
     }

@@ -1,8 +1,5 @@
-//! Calls that have become tasks which their clients do not know of: mcpr waits for the end, and the
-//! client sees a call like any other.
-//!
-//! A task of 2025-11-25 has one request that is answered at its end; one of the extension of
-//! 2026-07-28 is asked for again and again.
+//! Calls that have become tasks which their clients do not know of (extension of 2026-07-28): mcpr
+//! looks at the task until it has ended, and the client sees a call like any other.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,9 +8,10 @@ use std::time::Duration;
 use mcpr_bridge::InputRequired;
 use mcpr_protocol::{Era, ErrorObject, Id, Message, Method, Object, RawJson, Response, Rope, code, key};
 use mcpr_router::{Lease, RouteError};
-use mcpr_transport::{Failed, FailedKind, Outgoing, Party};
+use mcpr_transport::{Failed, FailedKind, Outgoing, Reason};
 use mcpr_upstream::Replica;
 use memchr::memmem;
+use tokio::time::{Instant, sleep, timeout};
 
 use super::Step;
 use super::begin::begin;
@@ -25,6 +23,13 @@ use crate::tasks::TASK_ID;
 /// How long the news that nobody wants a task any more may take.
 const CANCEL: Duration = Duration::from_secs(5);
 
+/// How long a server may take to say how a task stands.
+const ANSWER: Duration = Duration::from_secs(30);
+
+/// For how long a server is asked again that does not say it, and how often: tasks are made to
+/// outlive that.
+const PERSISTENCE: (Duration, Duration) = (Duration::from_secs(30), Duration::from_millis(250));
+
 /// How often a task is asked for whose server does not say how often.
 const POLL: Duration = Duration::from_secs(1);
 
@@ -33,31 +38,33 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_
 
 /// A task that is waited for.
 pub(super) struct Task {
-    pub(super) lease: Lease,
-    id: String,
+    lease: Lease,
+    who: Followee,
     pause: Duration,
     /// What was asked for under these keys has been answered.
     answered: Vec<String>,
 }
 
-/// What came of a task.
+/// A task at its server.
+#[derive(Clone)]
+pub(super) struct Followee {
+    replica: Arc<Replica>,
+    id: String,
+}
+
+/// What came of a look at a task.
 pub(super) enum Followed {
-    /// It has ended, with this outcome of the call.
-    Ended(Lease, Result<RawJson, RawJson>),
+    /// It goes on.
+    Stands(Box<Task>),
     /// It asks for something.
     Asks(Box<Task>, InputRequired),
+    /// It has ended, with this outcome of the call.
+    Ended(Lease, Result<RawJson, RawJson>),
+    /// The server has given it up.
+    GivenUp,
 }
 
 impl Course {
-    /// The task of 2025-11-25 that a call has become, if its server takes it as one only.
-    pub(super) fn became_task(&self, open: &Open, response: &Response) -> Option<RawJson> {
-        if self.task.is_some() || !self.call.as_task(&open.lease) {
-            return None;
-        }
-        let result = Object::read(response.outcome.as_ref().ok()?).ok()?;
-        result.object("task")?.get(TASK_ID)
-    }
-
     /// A stateless server that takes the call only as a task, which its client knows nothing of.
     pub(super) fn wants_to_be_task(&mut self, open: &Open, response: &Response) -> bool {
         let unaware =
@@ -78,36 +85,54 @@ impl Course {
         true
     }
 
-    /// Follows a task that mcpr has asked for in place of its client. Gives back what is none.
-    pub(super) fn follow_task(&mut self, open: Open, response: Response) -> Result<(), (Open, Response)> {
-        if !self.call.takes_tasks.load(Ordering::Relaxed) {
-            return Err((open, response));
-        }
-        let Some((id, pause)) = response.outcome.as_ref().ok().and_then(read_task) else {
-            return Err((open, response));
-        };
-        self.followed = Some((open.lease.replica.clone(), id.clone()));
-        let task = Task {
-            lease: open.lease,
-            id,
-            pause,
-            answered: Vec::new(),
-        };
-        self.state = State::Following(Box::pin(follow(self.call.clone(), task)));
-        Ok(())
+    /// The task that a stateless server has made of a call, if mcpr waits for it.
+    pub(super) fn follows(&self, response: &Response) -> Option<(String, Duration)> {
+        let may_be_one = self.call.takes_tasks.load(Ordering::Relaxed);
+        let result = response.outcome.as_ref().ok().filter(|_| may_be_one);
+        result.and_then(read_task)
     }
 
-    /// Takes what came of a task.
+    /// Follows a task in place of the client.
+    pub(super) fn follow(&mut self, lease: Lease, (id, pause): (String, Duration)) {
+        let who = Followee {
+            replica: lease.replica.clone(),
+            id,
+        };
+        self.followed = Some(who.clone());
+        self.look_at(Box::new(Task {
+            lease,
+            who,
+            pause,
+            answered: Vec::new(),
+        }));
+    }
+
+    fn look_at(&mut self, task: Box<Task>) {
+        self.state = State::Following(Box::pin(look(self.call.clone(), task)));
+    }
+
+    /// Takes what came of a look at a task.
     pub(super) fn followed(&mut self, followed: Result<Followed, Fault>) -> Option<Step> {
         self.state = State::Over;
         match followed {
-            Err(fault) => Some(self.fail(&fault)),
+            Ok(Followed::Stands(task)) => {
+                self.look_at(task);
+                None
+            }
+            Ok(Followed::Asks(task, wanted)) => self.ask_for_inputs(Some(task), wanted),
             Ok(Followed::Ended(lease, outcome)) => {
                 self.followed = None;
                 let id = Some(Id::number(0));
                 Some(self.answered_with(&lease, Response { id, outcome }))
             }
-            Ok(Followed::Asks(task, wanted)) => self.ask_for_inputs(Some(task), wanted),
+            Ok(Followed::GivenUp) => {
+                self.followed = None;
+                Some(self.fail(&Fault::Unanswered("the server gave the task up".to_owned())))
+            }
+            Err(fault) => {
+                self.give_up(Reason::Client);
+                Some(self.fail(&fault))
+            }
         }
     }
 
@@ -118,15 +143,77 @@ impl Course {
         let responses = mcpr_bridge::input_responses(entries);
         let call = self.call.clone();
         self.state = State::Following(Box::pin(async move {
-            let replica = task.lease.replica.clone();
-            let update = call.about_task(&replica, Method::TasksUpdate, &task.id, Some(responses));
-            ask(&replica, update)
-                .await
-                .map_err(|failed| lost(&task.lease, &failed))?
-                .map_err(|error| Fault::Unanswered(error.message))?;
-            follow(call, *task).await
+            // What was taken twice counts once: each key is good for one answer.
+            task.ask(&call, Method::TasksUpdate, Some(responses)).await?;
+            look(call, task).await
         }));
     }
+}
+
+impl Task {
+    /// Asks the server about it, again and again where it does not answer.
+    async fn ask(&mut self, call: &Call, method: Method, responses: Option<Rope>) -> Result<RawJson, Fault> {
+        let began = Instant::now();
+        loop {
+            self.who.find(call);
+            let request = call.about_task(&self.who.replica, method.clone(), &self.who.id, responses.clone());
+            let failed = match timeout(ANSWER, ask(&self.who.replica, request)).await {
+                Ok(Ok(answer)) => return answer.map_err(|error| Fault::Unanswered(error.message)),
+                Ok(Err(failed)) => failed,
+                Err(_) => Failed::maybe_sent(FailedKind::TimedOut, format!("no answer to `{method}`")),
+            };
+            if began.elapsed() >= PERSISTENCE.0 {
+                return Err(lost(&self.lease, &failed));
+            }
+            tracing::debug!(server = %self.who.replica.server, reason = %failed, "a task is asked for again");
+            self.lease.upstream.suspect();
+            sleep(PERSISTENCE.1).await;
+        }
+    }
+
+    /// What has come of it, by what the server says.
+    fn seen(mut self: Box<Self>, state: &RawJson) -> Result<Followed, Fault> {
+        let malformed = |lease: &Lease| {
+            let detail = "what it says of its task cannot be read";
+            lost(lease, &Failed::maybe_sent(FailedKind::Malformed, detail))
+        };
+        let Ok(state) = Object::read(state) else {
+            return Err(malformed(&self.lease));
+        };
+        self.pause = pause(&state);
+        let outcome = match state.text("status").as_deref() {
+            Some("completed") => state.get("result").map(Ok),
+            Some("failed") => state.get("error").map(Err),
+            Some("cancelled") => return Ok(Followed::GivenUp),
+            Some("input_required") => {
+                return Ok(match open_questions(&state, &self.answered) {
+                    Some(wanted) => Followed::Asks(self, wanted),
+                    None => Followed::Stands(self),
+                });
+            }
+            _ => return Ok(Followed::Stands(self)),
+        };
+        let outcome = outcome.ok_or_else(|| malformed(&self.lease))?;
+        Ok(Followed::Ended(self.lease, outcome))
+    }
+}
+
+impl Followee {
+    /// Finds the connection to ask on: the one that it began on may have been replaced.
+    fn find(&mut self, call: &Call) {
+        if self.replica.is_gone()
+            && let Some(replica) = call.gateway.pool.get(&self.replica.server).and_then(|now| now.replica())
+        {
+            self.replica = replica;
+        }
+    }
+}
+
+/// Looks at a task, after the pause that its server wants.
+async fn look(call: Arc<Call>, mut task: Box<Task>) -> Result<Followed, Fault> {
+    sleep(task.pause).await;
+    let state = task.ask(&call, Method::TasksGet, None).await?;
+    task.seen(&state)
 }
 
 /// The id of a task and how often to ask for it.
@@ -144,30 +231,6 @@ fn pause(task: &Object) -> Duration {
     asked.clamp(PAUSES.0, PAUSES.1)
 }
 
-/// Looks at a task until something has come of it.
-async fn follow(call: Arc<Call>, mut task: Task) -> Result<Followed, Fault> {
-    loop {
-        tokio::time::sleep(task.pause).await;
-        let get = call.about_task(&task.lease.replica, Method::TasksGet, &task.id, None);
-        let answer = ask(&task.lease.replica, get).await;
-        let answer = answer.map_err(|failed| lost(&task.lease, &failed))?;
-        let state = answer.map_err(|error| Fault::Unanswered(error.message))?;
-        let state = Object::read(&state).map_err(|_| malformed(&task.lease))?;
-        task.pause = pause(&state);
-        let outcome = match state.text("status").as_deref() {
-            Some("completed") => Ok(state.get("result").ok_or_else(|| malformed(&task.lease))?),
-            Some("failed") => Err(state.get("error").ok_or_else(|| malformed(&task.lease))?),
-            Some("cancelled") => return Err(Fault::Unanswered("the server gave the task up".to_owned())),
-            Some("input_required") => match open_questions(&state, &task.answered) {
-                Some(wanted) => return Ok(Followed::Asks(Box::new(task), wanted)),
-                None => continue,
-            },
-            _ => continue,
-        };
-        return Ok(Followed::Ended(task.lease, outcome));
-    }
-}
-
 /// What a task asks for and has not been told; keys are used once in the life of a task.
 fn open_questions(state: &Object, answered: &[String]) -> Option<InputRequired> {
     let mut wanted = InputRequired::of_task(state)?;
@@ -175,13 +238,10 @@ fn open_questions(state: &Object, answered: &[String]) -> Option<InputRequired> 
     (!wanted.requests.is_empty()).then_some(wanted)
 }
 
-fn lost(lease: &Lease, failed: &Failed) -> Fault {
-    RouteError::of(lease.upstream.name.clone(), failed).into()
-}
-
-fn malformed(lease: &Lease) -> Fault {
-    let failed = Failed::maybe_sent(FailedKind::Malformed, "what it says of its task cannot be read");
-    lost(lease, &failed)
+/// The call has long been taken, so nothing is proven by how the wait for its end failed.
+pub(super) fn lost(lease: &Lease, failed: &Failed) -> Fault {
+    let failed = Failed::maybe_sent(failed.kind, &failed.detail);
+    RouteError::of(lease.upstream.name.clone(), &failed).into()
 }
 
 async fn ask(replica: &Replica, request: Outgoing) -> Result<Result<RawJson, ErrorObject>, Failed> {
@@ -196,46 +256,17 @@ async fn ask(replica: &Replica, request: Outgoing) -> Result<Result<RawJson, Err
     }
 }
 
-/// Asks for the result of a task of 2025-11-25. The answer comes when the task has ended, and is
-/// the result of the call; what the server asks meanwhile comes on the same exchange.
-pub(super) async fn begin_wait(lease: Lease, task: RawJson) -> Result<Open, Fault> {
-    let request = about(&lease.replica, Method::TasksResult, &task, lease.party);
-    let id = request.id;
-    match lease.replica.open(request).await {
-        Ok(exchange) => Ok(Open { lease, exchange, id }),
-        Err(failed) => Err(lost(&lease, &failed)),
-    }
-}
-
 /// Tells a stateless server that nobody wants a task any more.
-pub(super) async fn cancel_followed(call: Arc<Call>, replica: Arc<Replica>, id: String) {
-    let request = call.about_task(&replica, Method::TasksCancel, &id, None);
-    tell(&replica, request).await;
+pub(super) async fn cancel_followed(call: Arc<Call>, mut task: Followee) {
+    task.find(&call);
+    let request = call.about_task(&task.replica, Method::TasksCancel, &task.id, None);
+    tell(&task.replica, request).await;
 }
 
-/// Tells the server that nobody wants a task of 2025-11-25 any more.
-pub(super) async fn cancel_task(replica: Arc<Replica>, task: RawJson) {
-    let request = about(&replica, Method::TasksCancel, &task, Party::GATEWAY);
-    tell(&replica, request).await;
-}
-
-async fn tell(replica: &Replica, request: Outgoing) {
-    let told = tokio::time::timeout(CANCEL, ask(replica, request)).await;
+/// Tells a server something whose answer matters to nobody.
+pub(super) async fn tell(replica: &Replica, request: Outgoing) {
+    let told = timeout(CANCEL, ask(replica, request)).await;
     if !matches!(told, Ok(Ok(_))) {
         tracing::debug!(server = %replica.server, "a task could not be cancelled");
-    }
-}
-
-fn about(replica: &Replica, method: Method, task: &RawJson, party: Party) -> Outgoing {
-    let mut params = Rope::from(bytes::Bytes::from_static(b"{\"taskId\":"));
-    params.append(task.clone().into());
-    params.push_static("}");
-    Outgoing {
-        id: replica.next_id(),
-        method,
-        params,
-        name: None,
-        headers: Vec::new(),
-        party,
     }
 }

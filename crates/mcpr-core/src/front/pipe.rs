@@ -217,7 +217,7 @@ impl Pipe {
                     Step::Cancelled => return,
                 }
             },
-            Handled::Listen(listen) => self.listen(id, listen).await,
+            Handled::Listen(listen) => self.listen(id, *listen).await,
         }
     }
 

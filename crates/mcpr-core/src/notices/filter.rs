@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use mcpr_protocol::{Object, RawJson};
+use mcpr_protocol::{Abilities, Ability, Object, key};
 use mcpr_registry::Kind;
+use mcpr_upstream::{Feed, PerFeed};
 use serde_json::{Map, Value, json};
 
 use crate::fault::Fault;
@@ -15,8 +16,8 @@ pub(crate) struct Filter {
     tools: bool,
     prompts: bool,
     resources: bool,
-    /// Single resources, each once, as the client wrote them.
-    pub(crate) uris: Vec<Arc<str>>,
+    /// Single resources and tasks, each once, as the client wrote them.
+    pub(crate) names: PerFeed<Vec<Arc<str>>>,
 }
 
 impl Filter {
@@ -24,17 +25,26 @@ impl Filter {
     ///
     /// # Errors
     ///
-    /// When the resources are no list of texts, or more than `most`.
-    pub(crate) fn read(params: Option<&Object>, most: usize) -> Result<Self, Fault> {
+    /// When the resources or the tasks are no list of texts, or are more than `most`; when tasks are
+    /// asked for by a client that does not declare that it knows them.
+    pub(crate) fn read(params: Option<&Object>, abilities: Abilities, most: usize) -> Result<Self, Fault> {
         let Some(filter) = params.and_then(|params| params.object("notifications")) else {
             return Ok(Self::default());
         };
         let flag = |name| filter.get(name).is_some_and(|value| value.as_str() == "true");
+        let [uris, tasks] = Feed::ALL.map(|feed| named(&filter, feed.filter()));
+        let (uris, tasks) = (uris?, tasks?);
+        if !tasks.is_empty() && !abilities.has(Ability::Tasks) {
+            return Err(Fault::MissingCapability(key::TASKS_EXTENSION));
+        }
+        if uris.len() + tasks.len() > most {
+            return Err(Fault::Subscriptions(most));
+        }
         Ok(Self {
             tools: flag("toolsListChanged"),
             prompts: flag("promptsListChanged"),
             resources: flag("resourcesListChanged"),
-            uris: uris(filter.get("resourceSubscriptions"), most)?,
+            names: [uris, tasks].into(),
         })
     }
 
@@ -58,30 +68,30 @@ impl Filter {
         let mut accepted: Map<String, Value> = flags
             .map(|(name, _)| (name.to_owned(), Value::Bool(true)))
             .collect();
-        if !self.uris.is_empty() {
-            let uris: Vec<&str> = self.uris.iter().map(|uri| &**uri).collect();
-            accepted.insert("resourceSubscriptions".to_owned(), json!(uris));
+        for feed in Feed::ALL {
+            let names: Vec<&str> = self.names.of(feed).iter().map(|name| &**name).collect();
+            if !names.is_empty() {
+                accepted.insert(feed.filter().to_owned(), json!(names));
+            }
         }
         Value::Object(accepted)
     }
 }
 
-fn uris(listed: Option<RawJson>, most: usize) -> Result<Vec<Arc<str>>, Fault> {
-    let Some(listed) = listed.filter(|listed| !listed.is_null()) else {
+/// What a member of a filter names.
+fn named(filter: &Object, member: &str) -> Result<Vec<Arc<str>>, Fault> {
+    let Some(listed) = filter.get(member).filter(|listed| !listed.is_null()) else {
         return Ok(Vec::new());
     };
-    let wrong = || Fault::InvalidParams("`resourceSubscriptions` must be a list of URIs".into());
+    let wrong = || Fault::InvalidParams(format!("`{member}` must be a list of strings"));
     let texts = listed.elements().ok_or_else(wrong)?;
     let mut seen = HashSet::new();
-    let mut uris: Vec<Arc<str>> = Vec::new();
+    let mut names: Vec<Arc<str>> = Vec::new();
     for text in texts {
-        let uri: Arc<str> = text.to_text().ok_or_else(wrong)?.into();
-        if seen.insert(uri.clone()) {
-            uris.push(uri);
+        let name: Arc<str> = text.to_text().ok_or_else(wrong)?.into();
+        if seen.insert(name.clone()) {
+            names.push(name);
         }
     }
-    if uris.len() > most {
-        return Err(Fault::Subscriptions(most));
-    }
-    Ok(uris)
+    Ok(names)
 }

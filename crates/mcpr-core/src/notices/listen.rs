@@ -4,7 +4,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use mcpr_auth::Principal;
-use mcpr_protocol::{Edit, Id, Notification, Object, RawJson, Response, Rope, key, notification};
+use mcpr_protocol::{Edit, Id, Notification, Object, RawJson, Response, Rope, Version, key, notification};
+use mcpr_upstream::{Feed, PerFeed};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -13,7 +14,7 @@ use super::Filter;
 use crate::doorkeeper::Doorkeeper;
 use crate::gateway::Gateway;
 use crate::snapshot::{Snapshot, Stamps};
-use crate::subscriptions::Subscriber;
+use crate::subscriptions::{Subscriber, Told};
 
 /// A stream of what a stateless client asked to hear of.
 pub(crate) struct Listen {
@@ -21,8 +22,8 @@ pub(crate) struct Listen {
     filter: Filter,
     told: Stamps,
     snapshots: watch::Receiver<Arc<Snapshot>>,
-    subscriber: Arc<Subscriber>,
-    /// Until it is known which resources are heard of.
+    ears: PerFeed<Arc<Subscriber>>,
+    /// Until it is known which resources and tasks are heard of.
     standing: Option<Standing>,
     cancel: CancellationToken,
     stop: CancellationToken,
@@ -32,21 +33,23 @@ pub(crate) struct Listen {
     over: bool,
 }
 
-type Standing = Pin<Box<dyn Future<Output = Vec<Arc<str>>> + Send>>;
+type Standing = Pin<Box<dyn Future<Output = PerFeed<Vec<Arc<str>>>> + Send>>;
 
 impl Listen {
     /// Takes a listen request: its first message is the acknowledgement of what is heard.
     pub(crate) fn new(gateway: &Arc<Gateway>, principal: Principal, id: Id, filter: Filter) -> Self {
         let mut snapshots = gateway.snapshot.clone();
         let told = snapshots.borrow_and_update().stamps;
-        let subscriber = Arc::<Subscriber>::default();
-        let standing = gateway.clone().stand(subscriber.clone(), filter.uris.clone());
+        let ears = PerFeed::<Arc<Subscriber>>::default();
+        let standing = gateway
+            .clone()
+            .stand(principal.clone(), ears.clone(), filter.names.clone());
         Self {
             id,
             filter,
             told,
             snapshots,
-            subscriber,
+            ears,
             standing: Some(Box::pin(standing)),
             cancel: CancellationToken::new(),
             stop: gateway.stop.clone(),
@@ -71,6 +74,7 @@ impl Listen {
             if self.over {
                 return None;
             }
+            let (resources, tasks) = (self.ears.of(Feed::Resources), self.ears.of(Feed::Tasks));
             tokio::select! {
                 biased;
                 () = self.stop.cancelled() => self.conclude(),
@@ -81,17 +85,16 @@ impl Listen {
                     Ok(()) => self.gather(),
                     Err(_) => self.conclude(),
                 },
-                params = self.subscriber.inbox.next(), if self.standing.is_none() => {
-                    return Some(self.tagged(notification::RESOURCE_UPDATED, &params));
-                }
+                told = resources.inbox.next(), if self.standing.is_none() => self.tell(Feed::Resources, told),
+                told = tasks.inbox.next(), if self.standing.is_none() => self.tell(Feed::Tasks, told),
             }
         }
     }
 
     /// Says first what is heard of; nothing can have been told before.
-    fn acknowledge(&mut self, heard: Vec<Arc<str>>) {
+    fn acknowledge(&mut self, heard: PerFeed<Vec<Arc<str>>>) {
         self.standing = None;
-        self.filter.uris = heard;
+        self.filter.names = heard;
         let params = RawJson::render(&json!({ "notifications": self.filter.accepted() }));
         self.ready = vec![self.tagged(notification::ACKNOWLEDGED, &params)];
     }
@@ -110,12 +113,32 @@ impl Listen {
         let result = with_tag(&RawJson::from_static("{\"resultType\":\"complete\"}"), &self.id);
         self.ready = vec![Response::text(Some(&self.id), Ok(result))];
         if self.standing.is_none() {
-            while let Some(params) = self.subscriber.inbox.take() {
-                self.ready
-                    .insert(1, self.tagged(notification::RESOURCE_UPDATED, &params));
+            for feed in Feed::ALL {
+                while let Some(told) = self.ears.of(feed).inbox.take() {
+                    self.ready.insert(1, self.news(feed, &told));
+                }
             }
         }
         self.over = true;
+    }
+
+    /// Takes what a server told; a client that has missed something is sent away, to listen again.
+    fn tell(&mut self, feed: Feed, told: Option<Told>) {
+        match told {
+            Some(told) => self.ready = vec![self.news(feed, &told)],
+            None => self.conclude(),
+        }
+    }
+
+    /// What a server told, in the words of this client.
+    fn news(&self, feed: Feed, told: &Told) -> Rope {
+        if feed == Feed::Resources {
+            return self.tagged(feed.method(), &told.params);
+        }
+        let snapshot = self.snapshots.borrow().clone();
+        let expose = |uri: &str| snapshot.known.expose_uri(&told.server, uri);
+        let params = mcpr_bridge::told_task(&told.params, Version::NEWEST_STATELESS, &expose);
+        self.tagged(feed.method(), &RawJson::trusted(params.into_bytes()))
     }
 
     /// A notification that says to which listen it belongs.
@@ -126,11 +149,11 @@ impl Listen {
 
 impl Drop for Listen {
     fn drop(&mut self) {
-        self.subscriber.close();
+        Feed::ALL.iter().for_each(|feed| self.ears.of(*feed).close());
     }
 }
 
-async fn stands(standing: &mut Option<Standing>) -> Vec<Arc<str>> {
+async fn stands(standing: &mut Option<Standing>) -> PerFeed<Vec<Arc<str>>> {
     match standing {
         Some(standing) => standing.await,
         None => std::future::pending().await,

@@ -44,8 +44,8 @@ impl SessionNotices {
                 () = self.open.cancelled() => return None,
                 changed = self.snapshots.changed() => changed.ok()?,
                 message = self.session.post.next() => return Some(message),
-                params = self.session.subscriber.inbox.next() => {
-                    return Some(Notification::text(notification::RESOURCE_UPDATED, params.into()));
+                Some(told) = self.session.subscriber.inbox.next() => {
+                    return Some(Notification::text(notification::RESOURCE_UPDATED, told.params.into()));
                 }
             }
             let now = self.snapshots.borrow_and_update().stamps;

@@ -1,17 +1,22 @@
-//! What a client is still to be told of resources: each resource once, however often it changed.
+//! What a client is still to be told: of each thing once, however often it changed.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use mcpr_protocol::{Edit, Object, RawJson, key};
+use mcpr_registry::ServerName;
+use mcpr_upstream::Feed;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 /// How many parts of resources wait to be told; beyond that the whole is told instead.
 const PARTS: usize = 256;
 
-/// How much a server may say of a change beside the URI; what is longer is left out.
+/// How much a server may say of a changed resource beside the URI; what is longer is left out.
 const REMARKS: usize = 1024;
+
+/// How much may wait, unless it is one thing alone: tasks come with all that they have brought.
+const BYTES: usize = 16 * 1024 * 1024;
 
 /// Changes that wait for a client to hear of them.
 #[derive(Default)]
@@ -23,15 +28,28 @@ pub(crate) struct Inbox {
 #[derive(Default)]
 struct Waiting {
     order: VecDeque<Arc<str>>,
-    /// The parameters of each notification.
-    params: HashMap<Arc<str>, RawJson>,
+    told: HashMap<Arc<str>, Told>,
+    bytes: usize,
+    /// More came than may wait.
+    overflowed: bool,
+}
+
+/// What a server told, as the client gets it.
+pub(crate) struct Told {
+    pub(crate) server: ServerName,
+    /// The parameters of the notification.
+    pub(crate) params: RawJson,
 }
 
 /// A change as the server told of it, without what was about its own hop.
-pub(super) struct Update(Object);
+pub(super) struct Update {
+    feed: Feed,
+    server: ServerName,
+    params: Object,
+}
 
 impl Inbox {
-    /// Adds a change: of the resource that the client calls `spelled`, or of what `part` adds to that.
+    /// Adds a change: of what the client calls `spelled`, or of what `part` adds to that.
     pub(super) fn put(&self, spelled: &Arc<str>, part: &str, update: &Update) {
         let mut waiting = self.waiting.lock();
         let full = waiting.order.len() >= PARTS;
@@ -39,48 +57,77 @@ impl Inbox {
             spelled.clone()
         } else {
             let uri = Arc::from(format!("{spelled}{part}"));
-            let fits = !full || waiting.params.contains_key(&uri);
+            let fits = !full || waiting.told.contains_key(&uri);
             if fits { uri } else { spelled.clone() }
         };
-        let params = update.about(&uri);
-        if waiting.params.insert(uri.clone(), params).is_none() {
-            waiting.order.push_back(uri);
-        }
+        waiting.put(uri.clone(), update.about(&uri));
         drop(waiting);
         self.bell.notify_one();
     }
 
-    /// The parameters of the next notification. Cancel-safe.
-    pub(crate) async fn next(&self) -> RawJson {
+    /// The next that waits; `None` once more came than may wait, so that something is lost. Cancel-safe.
+    pub(crate) async fn next(&self) -> Option<Told> {
         loop {
             let rung = self.bell.notified();
-            if let Some(params) = self.take() {
-                return params;
+            if let Some(told) = self.take() {
+                return Some(told);
+            }
+            if self.waiting.lock().overflowed {
+                return None;
             }
             rung.await;
         }
     }
 
     /// The next that waits.
-    pub(crate) fn take(&self) -> Option<RawJson> {
-        let mut waiting = self.waiting.lock();
-        let uri = waiting.order.pop_front()?;
-        waiting.params.remove(&uri)
+    pub(crate) fn take(&self) -> Option<Told> {
+        self.waiting.lock().take()
     }
 
     /// Drops what the client need not hear of any more.
     pub(super) fn retain(&self, wanted: impl Fn(&str) -> bool) {
-        let Waiting { order, params } = &mut *self.waiting.lock();
-        order.retain(|uri| wanted(uri));
-        params.retain(|uri, _| wanted(uri));
+        self.waiting.lock().retain(wanted);
+    }
+}
+
+impl Waiting {
+    fn put(&mut self, name: Arc<str>, told: Told) {
+        self.bytes += told.params.as_bytes().len();
+        match self.told.insert(name.clone(), told) {
+            Some(before) => self.bytes -= before.params.as_bytes().len(),
+            None => self.order.push_back(name),
+        }
+        if self.bytes > BYTES && self.order.len() > 1 {
+            self.overflowed = true;
+            self.retain(|_| false);
+        }
+    }
+
+    fn take(&mut self) -> Option<Told> {
+        let name = self.order.pop_front()?;
+        let told = self.told.remove(&name)?;
+        self.bytes -= told.params.as_bytes().len();
+        Some(told)
+    }
+
+    fn retain(&mut self, wanted: impl Fn(&str) -> bool) {
+        self.order.retain(|name| wanted(name));
+        self.told.retain(|name, _| wanted(name));
+        let bytes = self.told.values().map(|told| told.params.as_bytes().len());
+        self.bytes = bytes.sum();
     }
 }
 
 impl Update {
-    pub(super) fn new(uri: &str, params: &Object) -> Self {
+    pub(super) fn new(feed: Feed, server: &ServerName, name: &str, params: &Object) -> Self {
+        let of = |params| Self {
+            feed,
+            server: server.clone(),
+            params,
+        };
         let bare = || Object::read(&RawJson::trusted("{}")).expect("an empty object is one");
-        if params.raw().as_bytes().len() > uri.len() + REMARKS {
-            return Self(bare());
+        if feed == Feed::Resources && params.raw().as_bytes().len() > name.len() + REMARKS {
+            return of(bare());
         }
         let mut edit = Edit::new(params);
         if let Some(meta) = params.object("_meta")
@@ -93,12 +140,16 @@ impl Update {
         }
         // A copy: a slice would keep the whole of what was read from the connection.
         let text = edit.finish().into_bytes().to_vec();
-        Self(Object::read(&RawJson::trusted(text)).expect("an edited object is one"))
+        of(Object::read(&RawJson::trusted(text)).expect("an edited object is one"))
     }
 
-    fn about(&self, uri: &str) -> RawJson {
-        let text = Edit::new(&self.0).set("uri", RawJson::string(uri)).finish();
-        RawJson::trusted(text.into_bytes())
+    fn about(&self, name: &str) -> Told {
+        let mut edit = Edit::new(&self.params);
+        let text = edit.set(self.feed.member(), RawJson::string(name)).finish();
+        Told {
+            server: self.server.clone(),
+            params: RawJson::trusted(text.into_bytes()),
+        }
     }
 }
 
@@ -108,11 +159,17 @@ mod tests {
 
     fn update(text: &str) -> Update {
         let object = Object::read(&RawJson::trusted(text.to_owned())).unwrap();
-        Update::new(&object.text("uri").unwrap(), &object)
+        let server = "s".parse().unwrap();
+        Update::new(Feed::Resources, &server, &object.text("uri").unwrap(), &object)
+    }
+
+    fn task(text: &str) -> Update {
+        let object = Object::read(&RawJson::trusted(text.to_owned())).unwrap();
+        Update::new(Feed::Tasks, &"s".parse().unwrap(), "t", &object)
     }
 
     fn told(inbox: &Inbox) -> Vec<String> {
-        std::iter::from_fn(|| inbox.take().map(|params| params.as_str().to_owned())).collect()
+        std::iter::from_fn(|| inbox.take().map(|told| told.params.as_str().to_owned())).collect()
     }
 
     #[test]
@@ -165,5 +222,36 @@ mod tests {
         inbox.put(&Arc::from("a"), "", &update(&long));
 
         assert_eq!(told(&inbox), [r#"{"uri":"a"}"#]);
+    }
+
+    #[tokio::test]
+    async fn a_task_is_told_with_all_it_has_brought_and_as_it_stands_last() {
+        let inbox = Inbox::default();
+        let long = format!(r#"{{"taskId":"t","result":"{}"}}"#, "y".repeat(4 * REMARKS));
+        inbox.put(
+            &Arc::from("ours"),
+            "",
+            &task(r#"{"taskId":"t","status":"working"}"#),
+        );
+        inbox.put(&Arc::from("ours"), "", &task(&long));
+
+        let told = inbox.next().await.unwrap();
+
+        assert_eq!(told.params.as_str(), long.replace(r#""t""#, r#""ours""#));
+        assert!(inbox.take().is_none() && inbox.waiting.lock().bytes == 0);
+    }
+
+    #[tokio::test]
+    async fn sec_05_more_than_may_wait_is_lost_and_that_is_said() {
+        let inbox = Inbox::default();
+        let long = task(&format!(r#"{{"taskId":"t","result":"{}"}}"#, "y".repeat(BYTES)));
+        inbox.put(&Arc::from("a"), "", &long);
+        assert!(inbox.next().await.is_some(), "one alone may be as long as it is");
+
+        inbox.put(&Arc::from("a"), "", &long);
+        inbox.put(&Arc::from("b"), "", &long);
+
+        assert!(inbox.next().await.is_none());
+        assert_eq!(inbox.waiting.lock().bytes, 0);
     }
 }

@@ -1,15 +1,15 @@
-//! What clients ask for: to subscribe, to unsubscribe, and to listen to resources.
+//! What clients ask for: to subscribe, to unsubscribe, and to listen.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use mcpr_auth::Scope;
+use mcpr_auth::{Principal, Scope};
 use mcpr_bridge::Passage;
 use mcpr_protocol::{ErrorObject, Method, Object, RawJson, Rope, Version, code};
 use mcpr_registry::{ServerName, ServerState};
 use mcpr_router::{RouteError, RouteErrorKind};
-use mcpr_upstream::Refusal;
+use mcpr_upstream::{Feed, PerFeed, Refusal};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::subscriber::Taken;
@@ -35,7 +35,8 @@ impl Gateway {
         self.wake_on_first_request().await;
         let topic = self.topic(&uri, Instant::now() + STANDING).await?;
         let most = self.options.limits.subscriptions;
-        let taken = session.subscriber.take(&self.subscriptions, &topic, &uri, most);
+        let all = self.subscriptions.of(Feed::Resources);
+        let taken = session.subscriber.take(all, &topic, &uri, most);
         match taken {
             Taken::New | Taken::Again => {}
             Taken::Full => return Err(Fault::Subscriptions(most)),
@@ -57,34 +58,62 @@ impl Gateway {
         Ok(RawJson::from_static("{}").into())
     }
 
-    /// Subscribes to what a listen asks for, and gives what of it is heard of: servers that refuse,
-    /// or have not accepted soon, are left out.
+    /// Subscribes to what a listen asks for, and gives what of it is heard of: what the caller may
+    /// not know of, and servers that refuse, or have not accepted soon, are left out.
     pub(crate) async fn stand(
         self: Arc<Self>,
-        subscriber: Arc<Subscriber>,
-        uris: Vec<Arc<str>>,
-    ) -> Vec<Arc<str>> {
+        principal: Principal,
+        ears: PerFeed<Arc<Subscriber>>,
+        names: PerFeed<Vec<Arc<str>>>,
+    ) -> PerFeed<Vec<Arc<str>>> {
         let deadline = Instant::now() + STANDING;
-        if !uris.is_empty() {
+        if Feed::ALL.iter().any(|feed| !names.of(*feed).is_empty()) {
             let _ = timeout_at(deadline, self.wake_on_first_request()).await;
         }
-        let mut asked = Vec::new();
-        for uri in uris {
-            if let Ok(topic) = self.topic(&uri, deadline).await {
-                subscriber.take(&self.subscriptions, &topic, &uri, usize::MAX);
-                asked.push((uri, topic));
+        let (gateway, principal) = (&self, &principal);
+        let [resources, tasks] = Feed::ALL.map(|feed| {
+            let (ear, names) = (ears.of(feed), names.of(feed));
+            async move {
+                let mut asked = Vec::new();
+                for name in names {
+                    if let Ok(topic) = gateway.topic_of(feed, principal, name, deadline).await {
+                        ear.take(gateway.subscriptions.of(feed), &topic, name, usize::MAX);
+                        asked.push((name.clone(), topic));
+                    }
+                }
+                accepted(ear, asked, deadline).await
             }
+        });
+        let (resources, tasks) = tokio::join!(resources, tasks);
+        [resources, tasks].into()
+    }
+
+    async fn topic_of(
+        &self,
+        feed: Feed,
+        principal: &Principal,
+        name: &str,
+        deadline: Instant,
+    ) -> Result<Topic, Fault> {
+        match feed {
+            Feed::Resources => self.topic(name, deadline).await,
+            Feed::Tasks => self.task_topic(principal, name),
         }
-        let heard = join_all(asked.iter().map(|(_, topic)| is_told(topic, deadline))).await;
-        let (mut accepted, mut heard) = (Vec::new(), heard.into_iter());
-        for (uri, _) in asked {
-            if heard.next() == Some(true) {
-                accepted.push(uri);
-            } else {
-                subscriber.release(&uri);
-            }
-        }
-        accepted
+    }
+
+    /// The task of that id, if the caller may know of it.
+    fn task_topic(&self, principal: &Principal, id: &str) -> Result<Topic, Fault> {
+        let unknown = || Fault::UnknownTask(id.to_owned());
+        let opened = self.open_task(principal, id);
+        let (server, task) = opened
+            .filter(|(_, task)| task.len() <= LONGEST)
+            .ok_or_else(unknown)?;
+        self.usable(&server)?;
+        Ok(Topic {
+            feed: Feed::Tasks,
+            upstream: self.pool.get(&server).ok_or_else(unknown)?,
+            origin: task.into(),
+        })
     }
 
     /// Whose a resource is. One that nobody has may be that of a server that is just starting.
@@ -104,6 +133,7 @@ impl Gateway {
         self.usable(&route.server)?;
         let removed = || RouteError::new(route.server.clone(), RouteErrorKind::Removed);
         Ok(Topic {
+            feed: Feed::Resources,
             upstream: self.pool.get(&route.server).ok_or_else(removed)?,
             origin: route.uri.as_str().into(),
         })
@@ -114,7 +144,7 @@ impl Gateway {
         let (limit, _) = self.limits_of(topic.server());
         let limit = limit.map_or(PATIENCE, |limit| limit.min(PATIENCE));
         let told = tokio::select! {
-            told = timeout(limit, topic.upstream.tells_of(&topic.origin)) => told,
+            told = timeout(limit, topic.is_told()) => told,
             () = self.stop.cancelled() => return Err(Fault::Stopping),
         };
         let refusal = match told {
@@ -178,9 +208,20 @@ fn subject<'c>(
     Ok((session, name(params, "uri")?.into()))
 }
 
-async fn is_told(topic: &Topic, deadline: Instant) -> bool {
-    let told = timeout_at(deadline, topic.upstream.tells_of(&topic.origin)).await;
-    matches!(told, Ok(Ok(())))
+/// What of this the servers have accepted in time; the rest is given back.
+async fn accepted(ear: &Subscriber, asked: Vec<(Arc<str>, Topic)>, deadline: Instant) -> Vec<Arc<str>> {
+    let told = asked
+        .iter()
+        .map(|(_, topic)| timeout_at(deadline, topic.is_told()));
+    let told = join_all(told).await;
+    let heard = asked.into_iter().zip(told).filter_map(|((name, _), told)| {
+        let heard = matches!(told, Ok(Ok(())));
+        if !heard {
+            ear.release(&name);
+        }
+        heard.then_some(name)
+    });
+    heard.collect()
 }
 
 /// Whether a server that has never been listed is on its way up.

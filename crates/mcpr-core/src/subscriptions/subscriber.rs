@@ -10,7 +10,7 @@ use super::inbox::Inbox;
 use super::topic::covers;
 use super::{Subscription, Subscriptions, Topic};
 
-/// A client that hears of resources: a session, or a listen of a stateless client.
+/// A client that hears of something: a session, or a listen of a stateless client.
 #[derive(Default)]
 pub(crate) struct Subscriber {
     /// What it has not been told yet.
@@ -20,7 +20,7 @@ pub(crate) struct Subscriber {
 
 #[derive(Default)]
 struct Held {
-    by_uri: HashMap<Arc<str>, Subscription>,
+    by_name: HashMap<Arc<str>, Subscription>,
     closed: bool,
 }
 
@@ -38,7 +38,7 @@ pub(super) enum Taken {
 }
 
 impl Subscriber {
-    /// Subscribes to a resource under the name that the client uses for it.
+    /// Subscribes under the name that the client uses.
     pub(super) fn take(
         &self,
         all: &Arc<Subscriptions>,
@@ -50,14 +50,14 @@ impl Subscriber {
         if held.closed {
             return Taken::Closed;
         }
-        if held.by_uri.get(spelled).is_some_and(|known| known.is_to(topic)) {
+        if held.by_name.get(spelled).is_some_and(|known| known.is_to(topic)) {
             return Taken::Again;
         }
-        if held.by_uri.len() >= most && !held.by_uri.contains_key(spelled) {
+        if held.by_name.len() >= most && !held.by_name.contains_key(spelled) {
             return Taken::Full;
         }
         let subscription = all.enter(topic, spelled.clone(), self.inbox.clone());
-        held.by_uri.insert(spelled.clone(), subscription);
+        held.by_name.insert(spelled.clone(), subscription);
         Taken::New
     }
 
@@ -76,7 +76,7 @@ impl Subscriber {
         let ended = {
             let mut held = self.held.lock();
             held.closed = true;
-            std::mem::take(&mut held.by_uri)
+            std::mem::take(&mut held.by_name)
         };
         drop(ended);
         self.inbox.retain(|_| false);
@@ -84,13 +84,13 @@ impl Subscriber {
 
     fn release_where(&self, condition: impl Fn(&str, &Subscription) -> bool) -> bool {
         let mut held = self.held.lock();
-        let before = held.by_uri.len();
-        held.by_uri
+        let before = held.by_name.len();
+        held.by_name
             .retain(|spelled, subscription| !condition(spelled, subscription));
-        let released = held.by_uri.len() < before;
+        let released = held.by_name.len() < before;
         if released {
             self.inbox
-                .retain(|uri| held.by_uri.keys().any(|spelled| covers(spelled, uri)));
+                .retain(|uri| held.by_name.keys().any(|spelled| covers(spelled, uri)));
         }
         released
     }

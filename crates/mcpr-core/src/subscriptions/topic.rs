@@ -1,15 +1,16 @@
-//! Resources, and what is a part of them.
+//! What can be subscribed to, and what is a part of it.
 
 use std::sync::Arc;
 
 use mcpr_registry::ServerName;
-use mcpr_upstream::Upstream;
+use mcpr_upstream::{Feed, Refusal, Upstream};
 
 use super::LONGEST;
 
-/// A resource of a server, under the server's own name for it.
+/// Something that a server tells of, under the server's own name for it.
 #[derive(Clone)]
 pub(crate) struct Topic {
+    pub(crate) feed: Feed,
     pub(crate) upstream: Arc<Upstream>,
     pub(crate) origin: Arc<str>,
 }
@@ -18,6 +19,11 @@ impl Topic {
     /// Whose it is.
     pub(crate) fn server(&self) -> &ServerName {
         &self.upstream.name
+    }
+
+    /// Waits until the server has said whether it tells of it.
+    pub(super) async fn is_told(&self) -> Result<(), Refusal> {
+        self.upstream.tells_of(self.feed, &self.origin).await
     }
 }
 

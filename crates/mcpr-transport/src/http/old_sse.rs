@@ -21,7 +21,7 @@ use super::client::address::{self, Origin};
 use super::client::parcel::Parcel;
 use super::client::{Answer, Limits, Link, Target, Underway};
 use crate::pending::{Pending, Waiting, Withdraw, cancelled};
-use crate::{Answering, Event, Exchange, Failed, FailedKind, Outgoing, Reason, Transport};
+use crate::{Answering, Event, Exchange, Failed, FailedKind, Outgoing, Party, Reason, Transport};
 
 /// How many events wait for the one who reads them; more are dropped, so that responses still come.
 const EVENTS: usize = 256;
@@ -261,6 +261,10 @@ impl Transport for OldSse {
             waiting,
             post: Some(Box::pin(accepted)),
         }))
+    }
+
+    fn is_quiet_for(&self, party: Party) -> bool {
+        self.pending.is_quiet_for(party)
     }
 
     async fn send(&self, message: Message) -> Result<(), Failed> {

@@ -1,6 +1,5 @@
 //! One `subscriptions/listen` at a stateless server.
 
-use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -13,8 +12,8 @@ use crate::ask::params;
 
 /// What comes of a listen request.
 pub(super) enum Said {
-    /// It was accepted, for these resources among others.
-    Accepted(BTreeSet<String>),
+    /// It was accepted, as far as the filter in it says.
+    Accepted(Option<Object>),
     /// Something has changed.
     Note(Notification),
     /// It has ended, and no more than that.
@@ -60,7 +59,7 @@ impl Stream {
             return Ok(match exchange.next().await? {
                 Message::Response(response) => response.outcome.map_or_else(Said::Refused, |_| Said::Ended),
                 Message::Notification(note) if &*note.method == notification::ACKNOWLEDGED => {
-                    Said::Accepted(accepted(&note).unwrap_or_default())
+                    Said::Accepted(accepted(&note))
                 }
                 Message::Notification(note) => Said::Note(note),
                 Message::Request(_) => continue, // The stateless era has none.
@@ -69,11 +68,10 @@ impl Stream {
     }
 }
 
-/// The resources that an acknowledgement names.
-fn accepted(note: &Notification) -> Option<BTreeSet<String>> {
+/// The filter that an acknowledgement names.
+fn accepted(note: &Notification) -> Option<Object> {
     let params = Object::read(note.params.as_ref()?).ok()?;
-    let uris = params.object("notifications")?.get("resourceSubscriptions")?;
-    Some(uris.elements()?.iter().filter_map(RawJson::to_text).collect())
+    params.object("notifications")
 }
 
 fn listen_params(replica: &Replica, filter: &Value) -> Rope {

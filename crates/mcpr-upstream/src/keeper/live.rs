@@ -11,14 +11,13 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
 use super::start::Started;
 use super::{Command, Ended, Keeper, Need, Role};
-use crate::Replica;
 use crate::ask::Line;
 use crate::hearing::{Hearing, News};
 use crate::introduce::{Introduced, initialize, ping};
 use crate::list::{Listed, Lister};
 use crate::spec::Reach;
 use crate::status::{Heard, Phase};
-use crate::wishes::Wishes;
+use crate::{PerFeed, Replica, Wishes};
 
 /// How long notices are gathered before the lists are read again (AGG-10 allows 250 ms).
 const GATHER: Duration = Duration::from_millis(100);
@@ -354,7 +353,7 @@ impl Life {
 }
 
 /// Waits until nobody has used the server for `limit`; a subscription is a use as long as it lasts.
-async fn unused(replica: &Replica, wishes: &Wishes, limit: Option<Duration>) {
+async fn unused(replica: &Replica, wishes: &PerFeed<Arc<Wishes>>, limit: Option<Duration>) {
     let Some(limit) = limit else {
         return std::future::pending().await;
     };
@@ -363,7 +362,7 @@ async fn unused(replica: &Replica, wishes: &Wishes, limit: Option<Duration>) {
             replica.touch();
         }
         replica.unused_for(limit).await;
-        if wishes.is_empty() {
+        if wishes.are_empty() {
             return;
         }
     }

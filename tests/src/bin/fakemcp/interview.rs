@@ -136,7 +136,8 @@ impl Server {
         }
     }
 
-    async fn ask_round(&self, round: &[Ask], arguments: &str, outlet: &Outlet) -> String {
+    /// Asks several questions at once; gives what came for them.
+    pub(crate) async fn ask_round(&self, round: &[Ask], arguments: &str, outlet: &Outlet) -> String {
         let put = |ask| {
             let id = self.id_of(ask);
             let answer = self.put(&id, &ask.method, Some(&ask.params_for(arguments)), outlet);

@@ -14,6 +14,7 @@ mod log;
 mod message;
 mod methods;
 mod notices;
+mod old_tasks;
 mod outlet;
 mod server;
 mod spec;

@@ -46,6 +46,7 @@ pub(crate) struct Params {
     pub(crate) input_responses: Option<Raw>,
     pub(crate) request_state: Option<String>,
     pub(crate) task_id: Option<String>,
+    pub(crate) task: Option<Raw>,
     #[serde(rename = "_meta")]
     pub(crate) meta: Meta,
 }

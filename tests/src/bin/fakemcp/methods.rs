@@ -5,7 +5,8 @@ use crate::interview::Outcome;
 use crate::message::{LEGACY, MODERN, Params, Request, quoted, text_content};
 use crate::server::{Context, Server};
 use crate::spec::Raw;
-use crate::tools::{BUILT_IN, touch_definition};
+use crate::tasks::Tasks;
+use crate::tools::{BUILT_IN, finish_definition, touch_definition};
 
 impl Server {
     /// The table of methods.
@@ -19,7 +20,10 @@ impl Server {
         match self.interview(request, params, context, stateless).await {
             Outcome::Quiet => {}
             Outcome::Asks(result) => return Ok(result),
-            Outcome::Said(text) => return Ok(self.repeated(request, &text, stateless)),
+            Outcome::Said(text) => {
+                self.report_progress(params, context.outlet, true).await;
+                return Ok(self.repeated(request, &text, stateless));
+            }
         }
         match (request.method.as_str(), stateless) {
             ("initialize", false) => Ok(self.introduction(params)),
@@ -29,7 +33,7 @@ impl Server {
             ("tools/list" | "prompts/list" | "resources/list" | "resources/templates/list", _) => {
                 self.list(&request.method, params, stateless)
             }
-            ("tools/call", _) => self.call(params, context, stateless).await,
+            ("tools/call", _) => self.call(request, params, context, stateless).await,
             ("prompts/get", _) => self.prompt(params, stateless),
             ("resources/read", _) => self.read(params, stateless),
             ("completion/complete", _) if self.offers_completion() => Ok(self.complete(params, stateless)),
@@ -42,6 +46,11 @@ impl Server {
             }
             ("tasks/get" | "tasks/update" | "tasks/cancel", true) if self.spec.tasks.is_some() => {
                 self.task(&request.method, params)
+            }
+            (method @ ("tasks/get" | "tasks/result" | "tasks/cancel"), false) => {
+                let unknown = || Fault::unknown_method(method, false);
+                let tasks = self.spec.old_tasks.as_ref().ok_or_else(unknown)?;
+                self.old_task(tasks, method, params, context).await
             }
             ("logging/setLevel", false) if self.capabilities().contains("logging") => Ok("{}".to_owned()),
             (method, _) => Err(Fault::unknown_method(method, stateless)),
@@ -95,6 +104,14 @@ impl Server {
                 r#""resources":{"subscribe":true,"listChanged":true}"#,
             ),
             (self.offers_completion(), r#""completions":{}"#),
+            (
+                self.spec.tasks.is_some(),
+                r#""extensions":{"io.modelcontextprotocol/tasks":{}}"#,
+            ),
+            (
+                self.spec.old_tasks.is_some(),
+                r#""tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}"#,
+            ),
         ];
         let offered: Vec<_> = all
             .iter()
@@ -138,6 +155,9 @@ impl Server {
         {
             uris.retain(|uri| !self.spec.unheard.iter().any(|unheard| uri == unheard));
         }
+        if let Some(ids) = filter.get_mut("taskIds").and_then(|ids| ids.as_array_mut()) {
+            self.known_tasks(ids);
+        }
         filter.to_string()
     }
 
@@ -169,6 +189,11 @@ impl Server {
         let text = |raw: &Raw| raw.get().to_owned();
         let mut entries: Vec<_> = self.spec.entries(method).iter().map(text).collect();
         if method == "tools/list" {
+            if !self.spec.old_tools.is_empty() && !self.was_called() {
+                entries = self.spec.old_tools.iter().map(text).collect();
+            }
+            let finish = self.spec.tasks.as_ref().is_some_and(Tasks::are_held);
+            entries.extend(finish.then(finish_definition));
             entries.extend(self.added.lock().iter().map(text));
             entries.extend(self.spec.touch_tool.then(touch_definition));
             entries.extend(

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::message::{notification, with_member};
 use crate::outlet::Outlet;
 use crate::server::Talk;
+use crate::tasks::STANDS;
 
 /// The notification of a changed resource.
 pub(crate) const UPDATED: &str = "notifications/resources/updated";
@@ -38,6 +39,7 @@ struct Filter {
     prompts_list_changed: bool,
     resources_list_changed: bool,
     resource_subscriptions: Vec<String>,
+    task_ids: Vec<String>,
 }
 
 impl Notices {
@@ -64,7 +66,10 @@ impl Notices {
     /// The way to one conversation that belongs to no request.
     pub(crate) fn outlet_of(&self, talk: &Talk) -> Option<Outlet> {
         let sessions = self.sessions.lock();
-        let own = sessions.iter().rev().find(|(own, _)| std::ptr::eq(Arc::as_ptr(own), talk));
+        let own = sessions
+            .iter()
+            .rev()
+            .find(|(own, _)| std::ptr::eq(Arc::as_ptr(own), talk));
         own.map(|(_, outlet)| outlet.clone())
     }
 
@@ -80,24 +85,26 @@ impl Notices {
 
     /// Tells everybody who wants to know.
     pub(crate) fn announce(&self, method: &str, params: Option<&str>) {
-        let uri = (method == UPDATED).then(|| uri_of(params));
+        let uri = (method == UPDATED).then(|| member_of(params, "uri"));
+        let task = (method == STANDS).then(|| member_of(params, "taskId"));
         self.sessions.lock().retain(|(talk, outlet)| {
             uri.as_ref().is_some_and(|uri| !talk.hears_of(uri)) || outlet.send(&notification(method, params))
         });
         self.listeners.lock().retain(|listener| {
             let params = tagged(params.unwrap_or("{}"), &listener.id);
-            !listener.filter.wants(method, uri.as_deref())
+            !listener.filter.wants(method, uri.as_deref(), task.as_ref())
                 || listener.outlet.send(&notification(method, Some(&params)))
         });
     }
 }
 
 impl Filter {
-    fn wants(&self, method: &str, uri: Option<&str>) -> bool {
+    fn wants(&self, method: &str, uri: Option<&str>, task: Option<&String>) -> bool {
         match method {
             "notifications/tools/list_changed" => self.tools_list_changed,
             "notifications/prompts/list_changed" => self.prompts_list_changed,
             "notifications/resources/list_changed" => self.resources_list_changed,
+            STANDS => task.is_some_and(|task| self.task_ids.contains(task)),
             _ => uri.is_some_and(|uri| {
                 let mut wholes = self.resource_subscriptions.iter();
                 wholes.any(|whole| is_part(uri, whole))
@@ -117,9 +124,9 @@ pub(crate) fn is_part(uri: &str, whole: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn uri_of(params: Option<&str>) -> String {
+fn member_of(params: Option<&str>, member: &str) -> String {
     let params: serde_json::Value = serde_json::from_str(params.unwrap_or("{}")).unwrap_or_default();
-    params["uri"].as_str().unwrap_or_default().to_owned()
+    params[member].as_str().unwrap_or_default().to_owned()
 }
 
 fn tagged(params: &str, id: &str) -> String {

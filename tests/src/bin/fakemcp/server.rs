@@ -16,6 +16,7 @@ use crate::notices::{Notices, is_part};
 use crate::outlet::Outlet;
 use crate::spec::{Raw, Spec, exact, named, scripted};
 use crate::tasks::Table;
+use crate::old_tasks;
 
 /// The code with which a server leaves when its script says so.
 const LEAVES: i32 = 3;
@@ -31,9 +32,11 @@ pub(crate) struct Server {
     /// Tools that the tool `add` has added.
     pub(crate) added: Mutex<Vec<Raw>>,
     pub(crate) tasks: Table,
+    pub(crate) old_tasks: old_tasks::Table,
     /// The keys of the errors that were given once.
     spent: Mutex<BTreeSet<String>>,
     received: AtomicUsize,
+    called: AtomicBool,
     asked: AtomicUsize,
     waiting: Mutex<HashMap<String, oneshot::Sender<String>>>,
 }
@@ -100,8 +103,10 @@ impl Server {
             notices: Notices::default(),
             added: Mutex::default(),
             tasks: Table::default(),
+            old_tasks: old_tasks::Table::default(),
             spent: Mutex::default(),
             received: AtomicUsize::new(0),
+            called: AtomicBool::new(false),
             asked: AtomicUsize::new(0),
             waiting: Mutex::default(),
         })
@@ -115,6 +120,11 @@ impl Server {
         if hit || self.spec.exit_after.is_some_and(|after| before >= after) {
             std::process::exit(LEAVES);
         }
+    }
+
+    /// Whether any tool was called so far.
+    pub(crate) fn was_called(&self) -> bool {
+        self.called.load(Ordering::Relaxed)
     }
 
     /// Takes a message that needs no answer.
@@ -196,6 +206,9 @@ impl Server {
     }
 
     async fn outcome(&self, request: &Request, context: Context<'_>) -> Result<String, Fault> {
+        if request.method == "tools/call" {
+            self.called.store(true, Ordering::Relaxed);
+        }
         let scripted = self.scripted(request);
         let opening = matches!(request.method.as_str(), "initialize" | "server/discover");
         let stateless = request.claims_stateless() && self.spec.stateless();
@@ -251,7 +264,7 @@ impl Server {
 
     async fn take_time(&self, request: &Request, params: &Params, context: Context<'_>) {
         if request.method == "tools/call" {
-            self.report_progress(params, context.outlet).await;
+            self.report_progress(params, context.outlet, false).await;
         }
         if let Some(seconds) = scripted(&self.spec.delay, request) {
             sleep(Duration::from_secs_f64(*seconds)).await;

@@ -5,12 +5,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::interview::Interview;
 use crate::message::{Request, quoted};
+use crate::old_tasks::OldTasks;
 use crate::tasks::Tasks;
 
 /// One JSON text kept exactly as it was written.
@@ -53,8 +55,12 @@ pub(crate) struct Spec {
     pub(crate) progress: Option<Progress>,
     /// What the client is asked during requests.
     pub(crate) interview: Vec<Interview>,
-    /// Stateless era: every `tools/call` becomes a task.
+    /// Stateless era: calls become tasks.
     pub(crate) tasks: Option<Tasks>,
+    /// Session era: calls of tools that say so become tasks.
+    pub(crate) old_tasks: Option<OldTasks>,
+    /// Entries of `tools/list` instead of the tools, until one is called.
+    pub(crate) old_tools: Vec<Raw>,
     /// Adds the tools `env`, `cwd`, `echo`, `add` and `pid`.
     pub(crate) env_tool: bool,
     /// Adds the tool `touch`, which says that the resource `uri` has changed; with `within` it says so
@@ -185,6 +191,9 @@ pub(crate) struct Progress {
     pub(crate) count: usize,
     /// Seconds after each notice.
     pub(crate) interval: f64,
+    /// It comes after what the client was asked, not before.
+    #[serde(default)]
+    pub(crate) after: bool,
 }
 
 /// An HTTP answer that has nothing to do with the request.
@@ -204,6 +213,10 @@ pub(crate) struct Mask {
     pub(crate) until: Option<usize>,
     /// Only requests with this key get it.
     pub(crate) on: Option<String>,
+    /// How many of those get it.
+    pub(crate) times: Option<usize>,
+    #[serde(skip)]
+    given: AtomicUsize,
 }
 
 /// A liberty that the event-stream grammar grants.
@@ -300,7 +313,9 @@ impl Mask {
             .on
             .as_ref()
             .is_none_or(|key| request.is_some_and(|request| request.is(key)));
-        keyed && nth >= self.after && self.until.is_none_or(|until| nth <= until)
+        let covered = keyed && nth >= self.after && self.until.is_none_or(|until| nth <= until);
+        let left = |times: usize| self.given.fetch_add(1, Ordering::Relaxed) < times;
+        covered && self.times.is_none_or(left)
     }
 }
 

@@ -12,9 +12,13 @@ use crate::notices::{UPDATED, is_news};
 use crate::outlet::Outlet;
 use crate::server::{Context, Server};
 use crate::spec::Notice;
+use crate::tasks::Tasks;
 
 /// The tool that `touch_tool` adds.
 const TOUCH: &str = "touch";
+
+/// The tool that ends tasks.
+const FINISH: &str = "finish";
 
 /// A tool that `env_tool` adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +65,7 @@ impl Server {
     /// Runs a tool; a tool without a behaviour of its own repeats its arguments.
     pub(crate) async fn call(
         &self,
+        request: &Request,
         params: &Params,
         context: Context<'_>,
         stateless: bool,
@@ -68,6 +73,12 @@ impl Server {
         let name = params.name.as_deref().unwrap_or_default();
         if self.spec.touch_tool && name == TOUCH {
             return Ok(self.touch(params, context.outlet, stateless));
+        }
+        let tasks = self.spec.tasks.as_ref();
+        if name == FINISH && tasks.is_some_and(Tasks::are_held) {
+            let found = self.finish_task(params);
+            found.ok_or_else(|| Fault::invalid_params("no such task"))?;
+            return Ok(self.text_result("finished", stateless));
         }
         let built_in = BUILT_IN
             .into_iter()
@@ -78,8 +89,14 @@ impl Server {
         {
             return Err(Fault::invalid_params(&format!("Unknown tool: {name}")));
         }
-        if let Some(tasks) = self.spec.tasks.as_ref().filter(|_| stateless) {
+        if let Some(tasks) = tasks.filter(|tasks| stateless && tasks.take(request)) {
             return self.begin_task(tasks, params);
+        }
+        if self.spec.old_tasks.is_some()
+            && !stateless
+            && let Some(task) = self.begin_old_task(params)?
+        {
+            return Ok(task);
         }
         let text = built_in.map_or_else(
             || params.arguments_text().to_owned(),
@@ -89,8 +106,9 @@ impl Server {
     }
 
     /// Reports progress on the call's own way.
-    pub(crate) async fn report_progress(&self, params: &Params, outlet: &Outlet) {
-        let (Some(progress), Some(token)) = (&self.spec.progress, &params.meta.progress_token) else {
+    pub(crate) async fn report_progress(&self, params: &Params, outlet: &Outlet, after: bool) {
+        let progress = self.spec.progress.as_ref().filter(|progress| progress.after == after);
+        let (Some(progress), Some(token)) = (progress, &params.meta.progress_token) else {
             return;
         };
         for step in 1..=progress.count {
@@ -160,6 +178,11 @@ impl Server {
         self.notices.announce("notifications/tools/list_changed", None);
         format!("added {name}")
     }
+}
+
+/// The entry of the tool that ends tasks.
+pub(crate) fn finish_definition() -> String {
+    definition(FINISH)
 }
 
 /// The entry of the tool that says that a resource has changed.

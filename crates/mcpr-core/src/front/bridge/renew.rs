@@ -138,12 +138,9 @@ impl Bridge {
         let opening = self.renewal.opening.lock().clone()?;
         let renewed = timeout(PATIENCE, self.open_again(opening)).await;
         let headers = renewed.ok().flatten();
-        match &headers {
-            Some(headers) => drop(timeout(PATIENCE, self.subscribe_again(headers)).await),
-            None => {
-                tracing::warn!("the session could not be opened anew");
-                self.renewal.vain.fetch_add(1, Ordering::Relaxed);
-            }
+        if headers.is_none() {
+            tracing::warn!("the session could not be opened anew");
+            self.renewal.vain.fetch_add(1, Ordering::Relaxed);
         }
         headers
     }
@@ -160,6 +157,7 @@ impl Bridge {
         let initialized = Notification::text(notification::INITIALIZED, Rope::new());
         self.deliver_to(headers.clone(), initialized).await;
         self.enter_session(session);
+        self.subscribed.lose();
         self.streams.notify_one();
         tracing::info!("the gateway did not know the session any more; it was opened anew");
         for missed in MISSED {

@@ -145,7 +145,8 @@ impl Bridge {
         loop {
             self.streams.notified().await;
             if let Some((headers, open)) = self.stream() {
-                open.run_until_cancelled(self.listen(&headers)).await;
+                let both = async { tokio::join!(self.listen(&headers), self.subscribe_again(&headers)) };
+                open.run_until_cancelled(both).await;
                 self.recover().await;
             }
         }

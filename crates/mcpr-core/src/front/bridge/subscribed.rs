@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::StreamExt;
 use futures_util::stream;
@@ -20,17 +21,21 @@ const OWN_ID: &str = "mcpr-connect";
 
 /// The URIs that the gateway has accepted, as the client wrote them.
 #[derive(Default)]
-pub(super) struct Subscribed(Mutex<BTreeSet<String>>);
+pub(super) struct Subscribed {
+    uris: Mutex<BTreeSet<String>>,
+    /// Whether the gateway does not know of them any more.
+    lost: AtomicBool,
+}
 
 impl Subscribed {
     /// Takes note of a request that the gateway has answered.
     pub(super) fn learn(&self, request: &Request, response: &Response) {
         let uri = || Object::read(request.params.as_ref()?).ok()?.text("uri");
         match (&request.method, &response.outcome) {
-            (Method::ResourcesSubscribe, Ok(_)) => self.0.lock().extend(uri()),
+            (Method::ResourcesSubscribe, Ok(_)) => self.uris.lock().extend(uri()),
             (Method::ResourcesUnsubscribe, Ok(_)) => {
                 if let Some(uri) = uri() {
-                    self.0.lock().remove(&uri);
+                    self.uris.lock().remove(&uri);
                 }
             }
             _ => {}
@@ -39,20 +44,28 @@ impl Subscribed {
 
     /// Forgets all: the client opens another session.
     pub(super) fn forget(&self) {
-        self.0.lock().clear();
+        self.uris.lock().clear();
+    }
+
+    /// The gateway does not know of them any more.
+    pub(super) fn lose(&self) {
+        self.lost.store(true, Ordering::Relaxed);
     }
 
     /// Whether there is nothing to lose.
     pub(super) fn is_empty(&self) -> bool {
-        self.0.lock().is_empty()
+        self.uris.lock().is_empty()
     }
 }
 
 impl Bridge {
-    /// Subscribes again to all the client had subscribed to, and counts it as changed: nobody
-    /// listened meanwhile.
+    /// Subscribes again to what was lost with a session, and counts it as changed: nobody listened
+    /// meanwhile.
     pub(super) async fn subscribe_again(&self, headers: &Arc<HeaderMap>) {
-        let uris = self.subscribed.0.lock().clone();
+        if !self.subscribed.lost.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        let uris = self.subscribed.uris.lock().clone();
         let all = stream::iter(uris).for_each_concurrent(AT_ONCE, |uri| async move {
             if !self.subscribes(headers, &uri).await {
                 tracing::warn!(uri, "a subscription could not be made anew");

@@ -45,7 +45,7 @@ impl HttpFront {
         match self.gateway.dispatch(context, request).await {
             Handled::Done(done) => self.reply(done, &call, session.as_deref()),
             Handled::Flight(flight) => self.fly(flight, &call, session.as_deref()).await,
-            Handled::Listen(listen) if call.accepts.events => Reply::events(listen_events(listen)),
+            Handled::Listen(listen) if call.accepts.events => Reply::events(listen_events(*listen)),
             Handled::Listen(_) => refuse(Some(&id), &Fault::NeedsStream, Era::Stateless),
         }
     }

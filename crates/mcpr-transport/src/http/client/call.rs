@@ -30,6 +30,8 @@ pub(super) struct Call {
     handshake: bool,
     /// Whether what the server says beside the stream may be about this request.
     seated: bool,
+    /// Whether the response came.
+    answered: bool,
     state: State,
     /// How often in a row the stream broke off without anything having come.
     breaks: u32,
@@ -66,6 +68,7 @@ impl Call {
             shared,
             id: request.id,
             seated,
+            answered: false,
             stamp,
             handshake,
             state: State::Head(head),
@@ -212,6 +215,7 @@ impl Call {
     }
 
     fn finish(&mut self, next: Next) -> Option<Next> {
+        self.answered = next.is_ok();
         match (std::mem::replace(&mut self.state, State::Done), &next) {
             (State::Messages(answer), Ok(_)) | (State::Refusal(answer), _) => answer.release(),
             _ => {} // What failed is not used again.
@@ -260,7 +264,7 @@ impl Answering for Call {
 impl Drop for Call {
     fn drop(&mut self) {
         if self.seated {
-            self.shared.floor.leave(self.id);
+            self.shared.floor.leave(self.id, self.answered);
         }
         self.give_up(Reason::Client);
     }

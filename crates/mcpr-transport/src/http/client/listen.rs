@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mcpr_protocol::Message;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
 use tracing::{debug, warn};
 
@@ -29,6 +29,8 @@ pub(super) struct Listener {
     offered: bool,
     /// How many tries in a row brought nothing.
     failures: u32,
+    /// Dropped when the first try has been answered.
+    ready: Option<oneshot::Sender<()>>,
 }
 
 /// Whether to try again.
@@ -39,7 +41,12 @@ enum Then {
 }
 
 impl Listener {
-    pub(super) fn new(shared: Arc<Shared>, stamp: Stamp, events: mpsc::Sender<Event>) -> Self {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        stamp: Stamp,
+        events: mpsc::Sender<Event>,
+        ready: oneshot::Sender<()>,
+    ) -> Self {
         Self {
             shared,
             stamp,
@@ -48,6 +55,7 @@ impl Listener {
             retry: None,
             offered: false,
             failures: 0,
+            ready: Some(ready),
         }
     }
 
@@ -60,11 +68,10 @@ impl Listener {
     }
 
     async fn round(&mut self) -> Then {
-        match self
-            .shared
-            .ask_for_stream(&self.stamp, self.last_id.as_ref())
-            .await
-        {
+        let asked = self.shared.ask_for_stream(&self.stamp, self.last_id.as_ref());
+        let answer = asked.await;
+        self.ready.take();
+        match answer {
             Ok(answer) if answer.is_stream() => self.hear(answer).await,
             Ok(answer) => self.refused(answer).await,
             Err(failed) => {

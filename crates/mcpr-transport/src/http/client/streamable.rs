@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use mcpr_protocol::{Era, Id, Message, Method, Request, Version};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -22,7 +22,7 @@ use super::listen::Listener;
 use super::parcel::Parcel;
 use super::target::Target;
 use crate::party::Floor;
-use crate::{Event, Exchange, Failed, FailedKind, Outgoing, Transport};
+use crate::{Event, Exchange, Failed, FailedKind, Outgoing, Party, Transport};
 
 /// How many events wait for the one who reads them; then the stream waits.
 const EVENTS: usize = 256;
@@ -133,6 +133,10 @@ impl Transport for Streamable {
         !self.shared.floor.is_vague()
     }
 
+    fn is_quiet_for(&self, party: Party) -> bool {
+        self.shared.floor.is_quiet_for(party)
+    }
+
     async fn send(&self, message: Message) -> Result<(), Failed> {
         self.shared.post(&self.shared.hop.stamp(), message).await
     }
@@ -141,17 +145,18 @@ impl Transport for Streamable {
         self.shared.hop.settle(version);
     }
 
-    async fn listen(&self) {
+    async fn listen(&self) -> Option<oneshot::Receiver<()>> {
         let stamp = self.shared.hop.stamp();
-        let Some(events) = self.events.lock().clone().filter(|_| stamp.era() == Era::Session) else {
-            return;
-        };
+        let events = self.events.lock().clone();
+        let events = events.filter(|_| stamp.era() == Era::Session)?;
         let link = &self.shared.link;
         let token = link.stop().child_token();
         std::mem::replace(&mut *self.listening.lock(), token.clone()).cancel();
-        let listener = Listener::new(Arc::clone(&self.shared), stamp, events);
+        let (ready, open) = oneshot::channel();
+        let listener = Listener::new(Arc::clone(&self.shared), stamp, events, ready);
         link.tasks()
             .spawn(token.run_until_cancelled_owned(listener.run()));
+        Some(open)
     }
 
     async fn close(&self) {

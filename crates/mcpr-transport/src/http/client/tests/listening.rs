@@ -1,5 +1,7 @@
 //! The stream for what belongs to no request.
 
+use tokio::sync::oneshot;
+
 use super::super::stub::say;
 use super::*;
 use crate::FailedKind;
@@ -55,6 +57,36 @@ async fn notifications_and_requests_of_the_stream_are_events() {
         panic!()
     };
     assert_eq!(request.id.to_string(), "\"r\"");
+}
+
+#[tokio::test]
+async fn it_is_told_when_the_stream_is_open_or_cannot_be_had() {
+    let stub = listening(|_| Reply::status(405)).await;
+    let (client, _events) = introduced(&stub).await;
+    let none = client.listen().await.unwrap();
+    none.await.unwrap_err();
+
+    let (reply, _stream) = Reply::stream();
+    let reply = parking_lot::Mutex::new(Some(reply));
+    let stub = listening(move |_| reply.lock().take().unwrap()).await;
+    let (client, _events) = introduced(&stub).await;
+    let open = client.listen().await.unwrap();
+    open.await.unwrap_err();
+
+    let (reply, gone) = Reply::silence();
+    let reply = parking_lot::Mutex::new(Some(reply));
+    let stub = listening(move |_| reply.lock().take().unwrap()).await;
+    let (client, _events) = introduced(&stub).await;
+    let mut waits = client.listen().await.unwrap();
+    stub.saw(|seen| seen.method == "GET").await;
+    assert!(
+        waits
+            .try_recv()
+            .is_err_and(|why| why == oneshot::error::TryRecvError::Empty)
+    );
+    client.close().await;
+    waits.await.unwrap_err();
+    drop(gone);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The stream on which a stateless server tells of resources: one for all that are wanted.
+//! The stream on which a stateless server tells of resources, or of tasks: one for all that are wanted.
 //!
 //! What a stream is about cannot be changed, so a change is a new stream. The old one gives way
 //! once the server has taken note of the new one.
@@ -7,13 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpr_protocol::{Notification, Object};
+use mcpr_protocol::{Notification, Object, RawJson};
 use mcpr_transport::{Failed, FailedKind};
 use serde_json::json;
 use tokio::time::{Instant, sleep_until};
 
+use super::look::Looks;
 use super::stream::{Said, Stream};
 use super::{Hearer, News, Pauses};
+use crate::Feed;
 use crate::wishes::{Book, Life, Refusal};
 
 /// How long the server may take to take note of a stream.
@@ -29,23 +31,24 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// How much is kept back.
 const KEPT: usize = 256;
 
-type Uris = BTreeSet<Arc<str>>;
+type Names = BTreeSet<Arc<str>>;
 
 /// Brings the stream in line with what is wanted, for one connection.
-pub(super) struct Resources {
+pub(super) struct Wanted {
     hearer: Hearer,
     life: Life,
     now: Option<Open>,
     next: Option<Open>,
     overlap: Option<Overlap>,
+    looks: Looks,
     /// What was asked for last, which is not asked for again before this time.
-    tried: (Uris, Instant),
+    tried: (Names, Instant),
     pauses: Pauses,
 }
 
 struct Open {
     stream: Stream,
-    uris: Uris,
+    names: Names,
     since: Instant,
 }
 
@@ -54,10 +57,16 @@ struct Open {
 struct Overlap {
     old: Option<Open>,
     until: Instant,
-    kept: BTreeMap<String, Notification>,
+    kept: BTreeMap<String, Kept>,
 }
 
-impl Resources {
+struct Kept {
+    note: Notification,
+    /// What the old stream says is no news where the new one has spoken.
+    is_old: bool,
+}
+
+impl Wanted {
     pub(super) fn new(hearer: Hearer, life: Life) -> Self {
         Self {
             hearer,
@@ -65,7 +74,8 @@ impl Resources {
             now: None,
             next: None,
             overlap: None,
-            tried: (Uris::new(), Instant::now()),
+            looks: Looks::default(),
+            tried: (Names::new(), Instant::now()),
             pauses: Pauses::new(),
         }
     }
@@ -83,6 +93,7 @@ impl Resources {
                 said = next(old) => self.take_from_old(said),
                 said = next(self.now.as_mut()) => self.take_from_now(said).await,
                 said = next(self.next.as_mut()) => self.take_from_next(said).await,
+                seen = self.looks.next() => self.hearer.herald.tell(self.hearer.feed, &seen),
                 changed = book.changed() => if changed.is_err() { return },
                 () = wait_until(due) => self.ring(),
             }
@@ -90,23 +101,24 @@ impl Resources {
     }
 
     /// What is wanted again and heard of anyway.
-    fn confirm(&self, asked: &[Arc<str>]) {
-        let Some(now) = &self.now else { return };
-        for uri in asked.iter().filter(|uri| now.uris.contains(*uri)) {
-            self.settle(uri, Ok(()));
+    fn confirm(&mut self, asked: &[Arc<str>]) {
+        for name in asked {
+            if self.now.as_ref().is_some_and(|now| now.names.contains(name)) {
+                self.settle(name, Ok(()));
+            }
         }
     }
 
     /// Opens another stream if this one is about something else than what is wanted. One stream
     /// gives way at a time, so that changes in a row become few.
-    fn adjust(&mut self, wanted: Uris) {
+    fn adjust(&mut self, wanted: Names) {
         let waits = wanted == self.tried.0 && Instant::now() < self.tried.1;
         if self.next.is_some() || self.overlap.is_some() || waits {
             return;
         }
         if wanted.is_empty() {
             self.now = None;
-        } else if self.now.as_ref().is_none_or(|now| now.uris != wanted) {
+        } else if self.now.as_ref().is_none_or(|now| now.names != wanted) {
             self.tried.0.clone_from(&wanted);
             self.next = Some(Open::new(&self.hearer, wanted));
             self.overlap = self.now.is_some().then(|| Overlap::new(None, PATIENCE));
@@ -115,14 +127,14 @@ impl Resources {
 
     fn take_from_old(&mut self, said: Result<Said, Failed>) {
         match said {
-            Ok(Said::Note(note)) => self.note(note),
+            Ok(Said::Note(note)) => self.note(note, true),
             _ => self.end_overlap(),
         }
     }
 
     async fn take_from_now(&mut self, said: Result<Said, Failed>) {
         match said {
-            Ok(Said::Note(note)) => self.note(note),
+            Ok(Said::Note(note)) => self.note(note, self.next.is_some()),
             Ok(Said::Accepted(_)) => {}
             Ok(Said::Ended | Said::Refused(_)) => self.lose(),
             Err(failed) => {
@@ -135,8 +147,8 @@ impl Resources {
 
     async fn take_from_next(&mut self, said: Result<Said, Failed>) {
         match said {
-            Ok(Said::Note(note)) => self.note(note),
-            Ok(Said::Accepted(uris)) => self.change_over(&uris),
+            Ok(Said::Note(note)) => self.note(note, false),
+            Ok(Said::Accepted(filter)) => self.change_over(&self.hearer.feed.names_in(filter)),
             Ok(Said::Refused(error)) => self.fail(&Refusal::Error(error)),
             Ok(Said::Ended) => self.fail(&ended()),
             Err(failed) => {
@@ -149,13 +161,13 @@ impl Resources {
     /// The server has taken note of the next stream.
     fn change_over(&mut self, accepted: &BTreeSet<String>) {
         let Some(mut open) = self.next.take() else { return };
-        for uri in &open.uris {
-            let told = accepted.contains(&**uri);
-            self.settle(uri, told.then_some(()).ok_or(Refusal::NotOffered));
+        for name in &open.names {
+            let told = accepted.contains(&**name);
+            self.settle(name, told.then_some(()).ok_or(Refusal::NotOffered));
         }
-        let asked = open.uris.len();
-        open.uris.retain(|uri| accepted.contains(&**uri));
-        if open.uris.len() < asked {
+        let asked = open.names.len();
+        open.names.retain(|name| accepted.contains(&**name));
+        if open.names.len() < asked {
             self.pause(Duration::ZERO);
         }
         if let Some(old) = self.now.replace(open) {
@@ -183,9 +195,10 @@ impl Resources {
         let Some(open) = self.next.take() else { return };
         self.end_overlap();
         self.pause(open.since.elapsed());
-        let heard = |uri: &Arc<str>| self.now.as_ref().is_some_and(|now| now.uris.contains(uri));
-        for uri in open.uris.iter().filter(|uri| !heard(uri)) {
-            self.settle(uri, Err(why.clone()));
+        for name in &open.names {
+            if self.now.as_ref().is_none_or(|now| !now.names.contains(name)) {
+                self.settle(name, Err(why.clone()));
+            }
         }
     }
 
@@ -193,15 +206,23 @@ impl Resources {
         self.tried.1 = Instant::now() + self.pauses.after(lasted);
     }
 
-    fn settle(&self, uri: &str, outcome: Result<(), Refusal>) {
-        self.hearer.settle(self.life, uri, outcome);
+    fn settle(&mut self, name: &Arc<str>, outcome: Result<(), Refusal>) {
+        let told = outcome.is_ok();
+        let was_heard = self.hearer.settle(self.life, name, outcome);
+        if told && was_heard && self.hearer.feed == Feed::Tasks {
+            self.looks.begin(&self.hearer.replica, name);
+        }
     }
 
-    fn note(&mut self, note: Notification) {
+    fn note(&mut self, note: Notification, is_old: bool) {
+        let Some(name) = self.hearer.feed.named_by(&note) else {
+            return;
+        };
+        self.looks.heard(&name);
         let Some(overlap) = &mut self.overlap else {
             return self.hearer.herald.note(&note);
         };
-        overlap.keep(note);
+        overlap.keep(name, Kept { note, is_old });
         if overlap.kept.len() >= KEPT {
             self.end_overlap();
         }
@@ -209,10 +230,8 @@ impl Resources {
 
     fn end_overlap(&mut self) {
         if let Some(overlap) = self.overlap.take() {
-            overlap
-                .kept
-                .values()
-                .for_each(|note| self.hearer.herald.note(note));
+            let kept = overlap.kept.values();
+            kept.for_each(|kept| self.hearer.herald.note(&kept.note));
         }
     }
 
@@ -236,11 +255,12 @@ impl Resources {
 }
 
 impl Open {
-    fn new(hearer: &Hearer, uris: Uris) -> Self {
-        let filter = json!({ "resourceSubscriptions": uris.iter().map(|uri| &**uri).collect::<Vec<_>>() });
+    fn new(hearer: &Hearer, names: Names) -> Self {
+        let listed: Vec<&str> = names.iter().map(|name| &**name).collect();
+        let filter = json!({ hearer.feed.filter(): listed });
         Self {
             stream: Stream::new(&hearer.replica, filter),
-            uris,
+            names,
             since: Instant::now(),
         }
     }
@@ -255,11 +275,26 @@ impl Overlap {
         }
     }
 
-    fn keep(&mut self, note: Notification) {
-        let params = note.params.as_ref().and_then(|params| Object::read(params).ok());
-        if let Some(uri) = params.and_then(|params| params.text("uri")) {
-            self.kept.insert(uri, note);
+    fn keep(&mut self, name: String, said: Kept) {
+        let before = self.kept.get(&name);
+        if before.is_none_or(|before| before.is_old || !said.is_old) {
+            self.kept.insert(name, said);
         }
+    }
+}
+
+impl Feed {
+    /// What a notification of it names.
+    fn named_by(self, note: &Notification) -> Option<String> {
+        let params = Object::read(note.params.as_ref()?).ok()?;
+        (&*note.method == self.method()).then(|| params.text(self.member()))?
+    }
+
+    /// What a filter names.
+    fn names_in(self, filter: Option<Object>) -> BTreeSet<String> {
+        let listed = filter.and_then(|filter| filter.get(self.filter())?.elements());
+        let names = listed.iter().flatten().filter_map(RawJson::to_text);
+        names.collect()
     }
 }
 
