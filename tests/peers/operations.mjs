@@ -2,6 +2,8 @@
 
 import { capabilities, handlers } from './answers.mjs';
 
+import fs from 'node:fs';
+const log = (text) => fs.appendFileSync('/tmp/ts-debug.log', process.pid + ' ' + text);
 const STATELESS = '2026-07-28';
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
@@ -27,7 +29,7 @@ class Ears {
   notices = [];
   wake = () => {};
 
-  hear(notice) {
+  hear(notice) { log(`${new Date().toISOString()} heard ${JSON.stringify(notice)}\n`);
     this.notices.push(notice);
     this.wake();
   }
@@ -164,7 +166,7 @@ export async function drive({ client, asked }, transport, operations, call) {
   await client.connect(transport);
   const results = [];
   for (const operation of operations) {
-    results.push(await run(worker, operation));
+    results.push(await run(worker, operation)); log(`${new Date().toISOString()} ${JSON.stringify(operation)} ${JSON.stringify(results.at(-1)).slice(0,300)}\n`);
   }
   const server = client.getServerVersion();
   const version = client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion ?? null;

@@ -138,7 +138,12 @@ impl Session {
 impl Stateless {
     /// The text of a request with its envelope; `params` is the inside of an object.
     pub fn text(&self, id: &str, method: &str, params: &str) -> String {
-        self.text_with(id, method, params, r#""io.modelcontextprotocol/clientCapabilities":{}"#)
+        self.text_with(
+            id,
+            method,
+            params,
+            r#""io.modelcontextprotocol/clientCapabilities":{}"#,
+        )
     }
 
     /// The same with these members in the envelope.

@@ -22,7 +22,7 @@ pub use operation::Operation;
 pub use told::{Asked, Outcome, Told};
 
 /// How long a client may take for all its operations.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A real client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -164,7 +164,10 @@ impl Fake {
 
     /// The processes that a call came to, in their order.
     pub fn called_processes(&self) -> Vec<u32> {
-        self.received_of("tools/call").iter().map(|call| call.pid).collect()
+        self.received_of("tools/call")
+            .iter()
+            .map(|call| call.pid)
+            .collect()
     }
 
     /// Waits until it has received `count` messages with this method, and gives them.
@@ -273,13 +276,15 @@ impl Script {
 
     /// Asks the client during requests; see `fakemcp`'s interviews.
     pub fn interview(self, interview: Value) -> Self {
-        let mut all: Vec<Box<RawValue>> = self
-            .keys
-            .get("interview")
-            .map_or_else(Vec::new, |all| serde_json::from_str(all.get()).expect("a list of interviews"));
+        let mut all: Vec<Box<RawValue>> = self.keys.get("interview").map_or_else(Vec::new, |all| {
+            serde_json::from_str(all.get()).expect("a list of interviews")
+        });
         all.push(raw(&interview));
         let mut keys = self.keys;
-        keys.insert("interview".to_owned(), to_raw_value(&all).expect("interviews are JSON"));
+        keys.insert(
+            "interview".to_owned(),
+            to_raw_value(&all).expect("interviews are JSON"),
+        );
         Self { keys, ..self }
     }
 

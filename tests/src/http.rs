@@ -122,15 +122,19 @@ impl Request {
 
     /// Sends it on a connection of its own, and reads the whole answer.
     pub async fn send(&self, port: u16) -> Answer {
+        self.start(port).await.answer().await
+    }
+
+    /// Sends it on a connection of its own, and reads nothing.
+    pub async fn start(&self, port: u16) -> Connection {
         let mut connection = Connection::open(port).await;
         connection.send(&self.bytes()).await;
-        connection.answer().await
+        connection
     }
 
     /// Sends it on a connection of its own, and reads only the head; the body comes event by event.
     pub async fn open(&self, port: u16) -> (Head, Connection) {
-        let mut connection = Connection::open(port).await;
-        connection.send(&self.bytes()).await;
+        let mut connection = self.start(port).await;
         (connection.head().await, connection)
     }
 }

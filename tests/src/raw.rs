@@ -34,7 +34,9 @@ pub fn try_member(text: &str, path: &[&str]) -> Option<String> {
 pub fn members(text: &str) -> Vec<(String, String)> {
     let members: BTreeMap<String, Box<RawValue>> =
         serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: no object in {text}"));
-    let texts = members.into_iter().map(|(name, text)| (name, text.get().to_owned()));
+    let texts = members
+        .into_iter()
+        .map(|(name, text)| (name, text.get().to_owned()));
     texts.collect()
 }
 

@@ -79,12 +79,7 @@ impl Gateway {
 
 impl Peer {
     /// Makes a request and answers what is asked, to its end; `params` is the inside of an object.
-    pub async fn converse(
-        &self,
-        method: &str,
-        params: &str,
-        say: impl FnMut(&Question) -> Saying,
-    ) -> Talk {
+    pub async fn converse(&self, method: &str, params: &str, say: impl FnMut(&Question) -> Saying) -> Talk {
         match self {
             Self::Session(session) => session.converse(method, &format!("{{{params}}}"), say).await,
             Self::Stateless(able) => able.converse(method, params, say).await,
@@ -104,12 +99,7 @@ impl Peer {
 
 impl Session {
     /// Makes a request and answers what is asked, to its end.
-    pub async fn converse(
-        &self,
-        method: &str,
-        params: &str,
-        say: impl FnMut(&Question) -> Saying,
-    ) -> Talk {
+    pub async fn converse(&self, method: &str, params: &str, say: impl FnMut(&Question) -> Saying) -> Talk {
         let (head, connection) = self.begin(method, params).await;
         self.go_on(head, connection, say).await
     }
@@ -226,7 +216,10 @@ impl Talk {
             false => vec![answer.text()],
         };
         for text in texts {
-            assert!(talk.take(text).is_none(), "a stateless client is sent no requests");
+            assert!(
+                talk.take(text).is_none(),
+                "a stateless client is sent no requests"
+            );
         }
         if talk.needs_more() {
             talk.questions = talk.asked();
@@ -279,7 +272,10 @@ impl Talk {
 
     /// The members with which the request is sent again: these answers, and the state.
     pub fn retry(&self, answers: &[(String, String)]) -> String {
-        let entries: Vec<_> = answers.iter().map(|(key, text)| format!("{}:{text}", json!(key))).collect();
+        let entries: Vec<_> = answers
+            .iter()
+            .map(|(key, text)| format!("{}:{text}", json!(key)))
+            .collect();
         let responses = match self.questions.is_empty() {
             true => String::new(),
             false => format!(r#","inputResponses":{{{}}}"#, entries.join(",")),
@@ -293,12 +289,17 @@ impl Talk {
         if text.is_empty() {
             return None; // Only there to keep the stream alive.
         }
-        let (method, id) = (raw::try_member(&text, &["method"]), raw::try_member(&text, &["id"]));
-        let method = method.map(|method| serde_json::from_str::<String>(&method).expect("a method is a text"));
+        let (method, id) = (
+            raw::try_member(&text, &["method"]),
+            raw::try_member(&text, &["id"]),
+        );
+        let method =
+            method.map(|method| serde_json::from_str::<String>(&method).expect("a method is a text"));
         match (method, id) {
             (Some(method), None) => {
                 assert!(method.starts_with("notifications/"), "{text}");
-                self.notes.push(serde_json::from_str(&text).expect("a notice has plain numbers"));
+                self.notes
+                    .push(serde_json::from_str(&text).expect("a notice has plain numbers"));
             }
             (Some(method), Some(key)) => {
                 let params = raw::try_member(&text, &["params"]).unwrap_or_default();
@@ -314,7 +315,8 @@ impl Talk {
 
     /// The questions of an answer.
     fn asked(&self) -> Vec<Question> {
-        let requests = raw::try_member(&self.answer, &["result", "inputRequests"]).unwrap_or_else(|| "{}".into());
+        let requests =
+            raw::try_member(&self.answer, &["result", "inputRequests"]).unwrap_or_else(|| "{}".into());
         raw::members(&requests)
             .into_iter()
             .map(|(key, text)| Question {

@@ -26,7 +26,7 @@ pub fn error(raw: &RawJson, passage: &Passage<'_>, expose: Expose<'_>) -> Result
         expose,
     };
     match passage.client.era() {
-        Era::Stateless => Err(error.for_stateless()),
+        Era::Stateless => error.for_stateless(),
         Era::Session => error.for_session(),
     }
 }
@@ -48,13 +48,15 @@ struct Upstream {
 }
 
 impl Seen<'_> {
-    fn for_stateless(&self) -> Rope {
-        match self.code {
+    fn for_stateless(&self) -> Result<Rope, Rope> {
+        Err(match self.code {
             code::RESOURCE_NOT_FOUND => self.not_found(code::INVALID_PARAMS),
+            // Of a client that can visit the gateway asks it: what comes here has no other way.
+            code::URL_ELICITATION_REQUIRED => return self.with_urls(),
             code::MISSING_CAPABILITY => self.unchanged(),
             -32099..=-32000 => self.internal(),
             _ => self.unchanged(),
-        }
+        })
     }
 
     fn for_session(&self) -> Result<Rope, Rope> {
@@ -63,7 +65,7 @@ impl Seen<'_> {
                 Err(self.not_found(code::RESOURCE_NOT_FOUND))
             }
             code::MISSING_CAPABILITY if *self.passage.method == Method::ToolsCall => {
-                Ok(tool_error(&self.message()))
+                Ok(self.tool_error(&self.message()))
             }
             code::URL_ELICITATION_REQUIRED if !self.can_visit() => self.with_urls(),
             code::HEADER_MISMATCH | code::MISSING_CAPABILITY | code::UNSUPPORTED_VERSION => {
@@ -104,9 +106,21 @@ impl Seen<'_> {
             text.push_str(&format!("\n{why}: {url}"));
         }
         match self.passage.method {
-            Method::ToolsCall => Ok(tool_error(&text)),
+            Method::ToolsCall => Ok(self.tool_error(&text)),
             _ => Err(self.internal_with(text)),
         }
+    }
+
+    /// A result of a tool that says what went wrong.
+    fn tool_error(&self, message: &str) -> Rope {
+        let mut result = Rope::from(bytes::Bytes::from_static(b"{\"content\":["));
+        result.append(text(message));
+        result.push_static("],\"isError\":true");
+        if self.passage.client.era() == Era::Stateless {
+            result.push_static(",\"resultType\":\"complete\"");
+        }
+        result.push_static("}");
+        result
     }
 
     fn message(&self) -> String {
@@ -161,14 +175,6 @@ impl Seen<'_> {
             .render()
             .into()
     }
-}
-
-/// A result of a tool that says what went wrong.
-fn tool_error(message: &str) -> Rope {
-    let mut result = Rope::from(bytes::Bytes::from_static(b"{\"content\":["));
-    result.append(text(message));
-    result.push_static("],\"isError\":true}");
-    result
 }
 
 #[cfg(test)]
@@ -262,6 +268,8 @@ mod tests {
         assert_eq!(told(Abilities::NONE, Method::ToolsCall, SESSION).unwrap(), text);
         let older = told(Abilities::ALL_RELAYED, Method::ToolsCall, Version::V2025_06_18);
         assert_eq!(older.unwrap(), text);
+        let stateless = told(Abilities::NONE, Method::ToolsCall, STATELESS).unwrap();
+        assert_eq!(stateless, text.replace(r#"true}"#, r#"true,"resultType":"complete"}"#));
         let prompt = told(Abilities::NONE, Method::PromptsGet, SESSION).unwrap_err();
         assert!(
             prompt.contains("-32603") && prompt.contains("Log in: https://x"),

@@ -1,5 +1,6 @@
 //! Requests that go to a server: whose they are, and what the server gets to see.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use mcpr_protocol::{Ability, Edit, Era, Id, LogLevel, Method, Object, RawJson, R
 use mcpr_registry::{ParamHeader, Route, ServerName, UriError};
 use mcpr_router::Lease;
 use mcpr_transport::{Outgoing, Party};
-use mcpr_upstream::Replica;
+use mcpr_upstream::{NOBODY, Replica};
 use memchr::memmem;
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -66,8 +67,12 @@ impl Inputs {
     /// What was asked of a client of the session era.
     pub(crate) fn collected(answers: &[(String, Rope)], state: Option<RawJson>) -> Self {
         let entries = answers.iter().map(|(key, answer)| (key.as_str(), answer.clone()));
+        let responses = match answers.is_empty() {
+            true => Rope::new(),
+            false => mcpr_bridge::input_responses(entries),
+        };
         Self {
-            responses: mcpr_bridge::input_responses(entries),
+            responses,
             state: state.map(Rope::from).unwrap_or_default(),
         }
     }
@@ -222,7 +227,7 @@ impl Target {
 }
 
 /// The methods whose server may ask for input first (2026-07-28, multi round-trip requests).
-fn takes_inputs(method: &Method) -> bool {
+pub(crate) fn takes_inputs(method: &Method) -> bool {
     matches!(
         method,
         Method::ToolsCall | Method::PromptsGet | Method::ResourcesRead
@@ -348,6 +353,23 @@ impl Call {
         self.snapshot = self.gateway.snapshot();
         self.target = Target::resolve(&self.gateway, &self.context, &self.method, self.params.as_ref())?;
         Ok(())
+    }
+
+    /// Whose roots a server may know within the call.
+    pub(crate) fn roots_owner(&self) -> u64 {
+        let context = &self.context;
+        if !context.abilities.has(Ability::Roots) {
+            return NOBODY;
+        }
+        match &context.session {
+            Some(session) => session.roots_owner(),
+            None => {
+                // The high bit keeps them apart from those that are counted.
+                let mut hasher = std::hash::DefaultHasher::new();
+                context.principal.key().hash(&mut hasher);
+                hasher.finish() | 1 << 63
+            }
+        }
     }
 
     /// Takes what the server asked for, for the next time the call is sent.

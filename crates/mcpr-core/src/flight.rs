@@ -10,8 +10,10 @@ mod alarm;
 mod asking;
 mod begin;
 mod course;
+mod inputs;
 mod kept;
 mod old_task;
+mod roots;
 mod task;
 
 use std::future::poll_fn;

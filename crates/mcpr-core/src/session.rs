@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mcpr_auth::Principal;
-use mcpr_protocol::{Id, LogLevel, Response};
+use mcpr_protocol::{Id, LogLevel, Notification, Object, Response, notification};
 use parking_lot::{Mutex, RwLock};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -34,6 +34,8 @@ pub(crate) struct Session {
     pub(crate) ended: CancellationToken,
     /// For whom its requests are made.
     pub(crate) party: u64,
+    /// Its roots as they are now, as the owner of what servers are told of them.
+    roots: AtomicU64,
     /// What it is told outside of its requests, and only once.
     pub(crate) post: Post,
     /// What servers have asked it.
@@ -87,6 +89,7 @@ impl Session {
             client,
             ended: CancellationToken::new(),
             party: fresh_party(),
+            roots: AtomicU64::new(fresh_party()),
             post: Post::default(),
             questions: Arc::default(),
             flights: Arc::default(),
@@ -134,6 +137,25 @@ impl Session {
     /// Takes an answer of the client to what a server asked it.
     pub(crate) fn answered(&self, response: Response) {
         self.questions.answered(response);
+    }
+
+    /// Whose its roots are, as they are now.
+    pub(crate) fn roots_owner(&self) -> u64 {
+        self.roots.load(Ordering::Relaxed)
+    }
+
+    /// Takes a notification of the client.
+    pub(crate) fn hear(&self, note: &Notification) {
+        match &*note.method {
+            notification::CANCELLED => {
+                cancelled(note)
+                    .into_iter()
+                    .for_each(|id| self.flights.cancel(&id));
+            }
+            // Servers that were told the old ones are told so before the next call.
+            notification::ROOTS_CHANGED => self.roots.store(fresh_party(), Ordering::Relaxed),
+            _ => {}
+        }
     }
 
     /// Notes a use.
@@ -282,6 +304,14 @@ fn take_idlest(all: &mut HashMap<Box<str>, Arc<Session>>) -> Option<Arc<Session>
     all.remove(&idlest)
 }
 
+/// The request that a `notifications/cancelled` is about.
+pub(crate) fn cancelled(note: &Notification) -> Option<Id> {
+    if &*note.method != notification::CANCELLED {
+        return None;
+    }
+    Id::new(Object::read(note.params.as_ref()?).ok()?.get("requestId")?)
+}
+
 /// 128 random bits in hexadecimal: visible ASCII, as the header needs (2025-11-25, session management).
 fn fresh_id() -> Box<str> {
     let mut bytes = [0_u8; 16];
@@ -299,7 +329,7 @@ fn micros(duration: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use mcpr_protocol::{Object, RawJson, Version};
+    use mcpr_protocol::{RawJson, Version};
 
     use super::*;
 

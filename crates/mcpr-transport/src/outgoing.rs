@@ -77,6 +77,12 @@ pub trait Transport: Send + Sync + 'static {
         true
     }
 
+    /// Hears what the server says to a party that has no request open; nothing is sent. Only in the
+    /// session era is there anything to hear.
+    fn attend(&self, _: Party) -> Option<Exchange> {
+        None
+    }
+
     /// Opens the stream for what belongs to no request, where the transport has a separate one. What
     /// it gives ends once that is open, or known not to be had: until then, what the server says may
     /// be lost.

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use tracing::{debug, warn};
 
 use crate::party::{Lingering, may_belong, owner as owner_of};
-use crate::{Answering, Event, Failed, Party, Reason, Sent};
+use crate::{Answering, Event, Exchange, Failed, Party, Reason, Sent};
 
 /// How many messages wait for a reader that does not come; the response always does.
 const QUEUE: usize = 256;
@@ -37,6 +37,10 @@ pub struct Waiting<W: Withdraw> {
     withdraw: Option<Arc<W>>,
     done: bool,
 }
+
+/// A place without a request.
+#[derive(Debug)]
+struct Attending(Ticket);
 
 /// Says on a shared connection that nobody waits for a request any more.
 pub trait Withdraw: Send + Sync + 'static {
@@ -118,6 +122,12 @@ impl Pending {
         })
     }
 
+    /// An exchange without a request: what the server says to this party comes in it.
+    pub fn attend(self: &Arc<Self>, party: Party) -> Option<Exchange> {
+        let ticket = self.enter(self.next_id(), party).ok()?;
+        Some(Exchange::new(Attending(ticket)))
+    }
+
     /// Gives a message to the request it belongs to, or back as an event where it belongs to none.
     ///
     /// Progress finds its request by the token, which is the request's id; a notification of a
@@ -183,6 +193,11 @@ impl Pending {
         };
         slot.push(Message::Notification(notification));
         None
+    }
+
+    /// Gives up the place of what was never asked: nothing of it lingers.
+    fn forget(&self, id: u64) {
+        self.table.lock().open.remove(&id);
     }
 
     fn leave(&self, id: u64) {
@@ -274,6 +289,20 @@ impl Drop for Ticket {
             );
         }
     }
+}
+
+impl Drop for Attending {
+    fn drop(&mut self) {
+        self.0.pending.forget(self.0.id);
+    }
+}
+
+impl Answering for Attending {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Message, Failed>> {
+        self.0.poll_next(cx)
+    }
+
+    fn cancel(self: Box<Self>, _: Reason) {}
 }
 
 impl<W: Withdraw> Waiting<W> {

@@ -143,6 +143,10 @@ impl Transport for Stdio {
         }))
     }
 
+    fn attend(&self, party: Party) -> Option<Exchange> {
+        self.pending.attend(party)
+    }
+
     fn is_quiet_for(&self, party: Party) -> bool {
         self.pending.is_quiet_for(party)
     }

@@ -15,6 +15,7 @@ use tokio::time::timeout;
 
 use crate::audience::Herald;
 use crate::introduce::client_info;
+use crate::roots::{NOBODY, Roots};
 use crate::status::Heard;
 
 /// How long a connection that failed a request may take to say why.
@@ -106,6 +107,8 @@ pub(crate) struct Line {
     /// What was heard and not yet acted on.
     pub(crate) heard: Heard,
     herald: Herald,
+    /// Whose roots the server was told.
+    pub(crate) roots: Arc<Roots>,
     /// Whether something has happened that makes it worth asking if the server is still there.
     pub(crate) doubted: bool,
     /// Why the connection ended, once it has.
@@ -113,12 +116,18 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    pub(crate) fn new(transport: Arc<dyn Transport>, events: mpsc::Receiver<Event>, herald: Herald) -> Self {
+    pub(crate) fn new(
+        transport: Arc<dyn Transport>,
+        events: mpsc::Receiver<Event>,
+        herald: Herald,
+        roots: Arc<Roots>,
+    ) -> Self {
         Self {
             transport,
             events,
             heard: Heard::default(),
             herald,
+            roots,
             doubted: false,
             ended: None,
         }
@@ -142,6 +151,9 @@ impl Line {
         match event {
             Some(Event::Notification(notification)) => self.note(&notification),
             Some(Event::Request(request)) => {
+                if request.method == Method::RootsList {
+                    self.roots.tell(NOBODY);
+                }
                 if let Err(failed) = answer_locally(&*self.transport, &request).await {
                     tracing::debug!(reason = %failed, "could not answer the server");
                 }

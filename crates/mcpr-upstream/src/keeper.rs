@@ -4,6 +4,7 @@ mod live;
 mod start;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use mcpr_registry::ServerName;
@@ -79,6 +80,8 @@ pub(crate) struct Keeper {
     pub(crate) name: ServerName,
     pub(crate) spec: UpstreamSpec,
     pub(crate) role: Role,
+    /// Whether the server has ever asked for roots, on any of its connections.
+    pub(crate) asks_roots: Arc<AtomicBool>,
     /// Who keeps the connection that lists, if this is not it.
     pub(crate) main: Option<mpsc::Sender<Command>>,
     pub(crate) wishes: PerFeed<Arc<Wishes>>,

@@ -19,6 +19,7 @@ mod keeper;
 mod list;
 mod pool;
 mod replica;
+mod roots;
 mod spec;
 mod status;
 mod turn;
@@ -33,6 +34,7 @@ pub use fresh::{Fresh, Freshness};
 pub use introduce::CLIENT_NAME;
 pub use pool::{Pool, PoolOptions};
 pub use replica::{Company, InFlight, Replica};
+pub use roots::{NOBODY, Roots};
 pub use spec::{
     Backoff, HttpSpec, Isolation, ProtocolChoice, Queue, Reach, SecretText, SseChoice, StdioSpec, Timeouts,
     UpstreamSpec,

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use mcpr_registry::ServerName;
@@ -140,6 +141,7 @@ impl Pool {
             name: main.name.clone(),
             spec: main.spec.clone(),
             role: Role::Side { idle },
+            asks_roots: main.asks_roots.clone(),
             main: Some(main.commands.clone()),
             wishes: wishes.clone(),
             around: self.around.clone(),
@@ -158,6 +160,7 @@ impl Pool {
             wishes,
             status: seen,
             commands,
+            asks_roots: main.asks_roots.clone(),
             stop,
         })
     }
@@ -174,10 +177,12 @@ impl Pool {
         let wishes = self.wishes.lock().entry(name.clone()).or_default().clone();
         let (commands, obeyed) = mpsc::channel(64);
         let stop = self.stop.child_token();
+        let asks_roots = Arc::<AtomicBool>::default();
         let keeper = Keeper {
             name: name.clone(),
             spec: spec.clone(),
             role: Role::Main,
+            asks_roots: asks_roots.clone(),
             main: None,
             wishes: wishes.clone(),
             around: self.around.clone(),
@@ -195,6 +200,7 @@ impl Pool {
             wishes,
             status: seen,
             commands,
+            asks_roots,
             stop,
         })
     }

@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::floor::Floor;
+use crate::roots::Roots;
 
 /// A server that has been introduced and takes requests.
 ///
@@ -33,6 +34,7 @@ pub struct Replica {
     gone: CancellationToken,
     in_flight: AtomicUsize,
     floor: Mutex<Floor>,
+    roots: Arc<Roots>,
     /// The level of log messages the server was asked for; 0 for none.
     log_level: AtomicU8,
     /// Told when the last request in flight has ended.
@@ -69,6 +71,7 @@ impl Replica {
         version: Version,
         transport: Arc<dyn Transport>,
         pid: Option<u32>,
+        roots: Arc<Roots>,
     ) -> Arc<Self> {
         Arc::new(Self {
             server,
@@ -80,6 +83,7 @@ impl Replica {
             gone: CancellationToken::new(),
             in_flight: AtomicUsize::new(0),
             floor: Mutex::default(),
+            roots,
             log_level: AtomicU8::new(0),
             quiet: Notify::new(),
             born: Instant::now(),
@@ -112,6 +116,21 @@ impl Replica {
         })
     }
 
+    /// Whose roots its server was told.
+    pub fn roots(&self) -> &Roots {
+        &self.roots
+    }
+
+    /// Whether nobody but this party, and who has no roots, has a request open.
+    pub fn is_alone_on(&self, party: Party) -> bool {
+        self.floor.lock().has_room_for(party)
+    }
+
+    /// Hears what the server says to this party while no request of its is open.
+    pub fn attend(&self, party: Party) -> Option<Exchange> {
+        self.transport.attend(party)
+    }
+
     /// Whether the last request on it was this party's.
     pub fn knows(&self, party: Party) -> bool {
         self.floor.lock().last() == party.who
@@ -127,9 +146,10 @@ impl Replica {
         floor.has_room_for(party) && (!party.can_be_asked || self.transport.is_quiet_for(party))
     }
 
-    /// Whether the server says with each question which request it is about.
+    /// Whether the server says with each question which request it is about; one that keeps roots
+    /// does not say whose it makes use of.
     fn tells_apart(&self) -> bool {
-        self.version.era() == Era::Stateless || self.transport.tells_apart()
+        self.version.era() == Era::Stateless || self.transport.tells_apart() && !self.roots.matter()
     }
 
     /// Notes that somebody wants log messages of this level (1 is the lowest); whether the server

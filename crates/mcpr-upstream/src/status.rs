@@ -1,6 +1,7 @@
 //! What the rest of the gateway sees of a server.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
 use mcpr_protocol::notification;
@@ -23,6 +24,7 @@ pub struct Upstream {
     pub wishes: PerFeed<Arc<Wishes>>,
     pub(crate) status: watch::Receiver<Status>,
     pub(crate) commands: mpsc::Sender<Command>,
+    pub(crate) asks_roots: Arc<AtomicBool>,
     pub(crate) stop: tokio_util::sync::CancellationToken,
 }
 

@@ -13,6 +13,11 @@ impl Operation {
         Self(json!({ "op": "list_tools" }))
     }
 
+    /// Lists tools from a cursor on.
+    pub fn list_tools_from(cursor: &str) -> Self {
+        Self(json!({ "op": "list_tools", "cursor": cursor }))
+    }
+
     /// Lists prompts.
     pub fn list_prompts() -> Self {
         Self(json!({ "op": "list_prompts" }))

@@ -60,6 +60,14 @@ impl Told {
         }
     }
 
+    /// The code of the error of operation number `index`, if it failed and the client's library gives one.
+    pub fn code(&self, index: usize) -> Option<i64> {
+        match &self.results[index] {
+            Outcome::Error(error) => error["code"].as_i64(),
+            Outcome::Ok(_) => None,
+        }
+    }
+
     /// The names of the tools that operation number `index` listed.
     pub fn tools(&self, index: usize) -> Vec<&str> {
         let tools = self.ok(index)["tools"].as_array().into_iter().flatten();

@@ -42,13 +42,21 @@ async fn shared_a_question_that_could_be_about_two_calls_is_declined() {
     let script = asking().delay("tools/call:plain", 5.0);
     let (fake, gateway) = isolated("shared", script).await;
     let other = gateway.client().await;
-    let (text, port) = (other.text("tools/call", r#"{"name":"a_plain","arguments":{}}"#), other.port);
+    let (text, port) = (
+        other.text("tools/call", r#"{"name":"a_plain","arguments":{}}"#),
+        other.port,
+    );
     let mut open = mcpr_tests::http::Connection::open(port).await;
     open.send(&other.post(&text).bytes()).await;
     fake.await_received("tools/call", 1).await;
 
     for peer in gateway.peers(&forms()).await {
-        assert!(peer.call("a_ask", "{}", never).await.text().contains(r#"{"action":"cancel"}"#));
+        assert!(
+            peer.call("a_ask", "{}", never)
+                .await
+                .text()
+                .contains(r#"{"action":"cancel"}"#)
+        );
     }
     assert_eq!(called(&fake).len(), 1);
 }
@@ -56,14 +64,22 @@ async fn shared_a_question_that_could_be_about_two_calls_is_declined() {
 #[tokio::test(flavor = "multi_thread")]
 async fn session_each_has_a_process_for_its_whole_life() {
     let (fake, gateway) = isolated("session", asking()).await;
-    let clients = [gateway.client_with("2025-11-25", &forms()).await, gateway.client().await];
+    let clients = [
+        gateway.client_with("2025-11-25", &forms()).await,
+        gateway.client().await,
+    ];
     for client in [&clients[0], &clients[1], &clients[0], &clients[1]] {
         client.converse("tools/call", CALL, echo).await;
     }
-    let [one, two, three, four] = fake.called_processes()[..] else { panic!("four calls") };
+    let [one, two, three, four] = fake.called_processes()[..] else {
+        panic!("four calls")
+    };
     assert!(one != two && one == three && two == four);
     let main = fake.received_of("tools/list")[0].pid;
-    assert!(main != one && main != two, "the process that lists belongs to nobody");
+    assert!(
+        main != one && main != two,
+        "the process that lists belongs to nobody"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -75,12 +91,18 @@ async fn session_its_process_ends_with_it() {
     let mark = fake.spec_path().display().to_string();
     assert_eq!(processes(&mark).len(), 3);
 
-    first.in_session(Request::new("DELETE", "/mcp")).send(first.port).await;
+    first
+        .in_session(Request::new("DELETE", "/mcp"))
+        .send(first.port)
+        .await;
 
     let first = fake.called_processes()[0];
     let gone = || (!processes(&mark).contains(&first)).then_some(());
     wait_until(std::time::Duration::from_secs(10), "the process ends", gone).await;
-    assert_eq!(second.call("a_plain", "{}").await["result"]["content"][0]["text"], "{}");
+    assert_eq!(
+        second.call("a_plain", "{}").await["result"]["content"][0]["text"],
+        "{}"
+    );
     assert_eq!(called(&fake).len(), 2);
 }
 
@@ -94,7 +116,9 @@ async fn session_stateless_clients_have_one_for_each_principal() {
     for able in [&one, &two, &one, &two] {
         Peer::Stateless(Able::clone(able)).call("a_ask", "{}", echo).await;
     }
-    let [one, two, three, four] = fake.called_processes()[..] else { panic!("four calls") };
+    let [one, two, three, four] = fake.called_processes()[..] else {
+        panic!("four calls")
+    };
     assert!(one != two && one == three && two == four);
 }
 
@@ -119,10 +143,19 @@ async fn call_one_at_a_time_on_each() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn call_over_http_each_has_a_session() {
-    let fake = asking().with(r#"{"session":true}"#).delay("tools/call:plain", 0.3).http();
-    let gateway = gateway().fake_with("a", &fake, json!({ "isolation": "call" })).ready().await;
+    let fake = asking()
+        .with(r#"{"session":true}"#)
+        .delay("tools/call:plain", 0.3)
+        .http();
+    let gateway = gateway()
+        .fake_with("a", &fake, json!({ "isolation": "call" }))
+        .ready()
+        .await;
     let client = gateway.client().await;
     join_all((0..2).map(|_| client.call("a_plain", "{}"))).await;
     let calls = fake.received_of("tools/call");
-    assert_ne!(calls[0].header("mcp-session-id"), calls[1].header("mcp-session-id"));
+    assert_ne!(
+        calls[0].header("mcp-session-id"),
+        calls[1].header("mcp-session-id")
+    );
 }

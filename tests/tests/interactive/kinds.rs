@@ -44,7 +44,8 @@ async fn a_form_and_what_is_filled_in_pass_for_every_pairing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn sampling_passes_for_every_pairing() {
     let messages = r#"{"messages":[{"role":"user","content":{"type":"text","text":"q"}}],"maxTokens":1E2}"#;
-    let said = r#"{"role":"assistant","model":"m","stopReason":"endTurn","content":{"type":"text","text":"é"}}"#;
+    let said =
+        r#"{"role":"assistant","model":"m","stopReason":"endTurn","content":{"type":"text","text":"é"}}"#;
     passes("sampling/createMessage", messages, said).await;
 }
 
@@ -81,13 +82,17 @@ async fn a_visit_has_a_name_in_the_session_era_and_none_in_the_stateless() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stateless_servers_visit_gets_a_name_that_nobody_guesses() {
     let plain = r#"{"mode":"url","message":"m","url":"https://x/"}"#;
-    let fake = asks("elicitation/create", plain).with(r#"{"era":"stateless"}"#).stdio();
+    let fake = asks("elicitation/create", plain)
+        .with(r#"{"era":"stateless"}"#)
+        .stdio();
     let gateway = mcpr_tests::gateway().fake("a", &fake).ready().await;
     let client = gateway.client_with("2025-11-25", &all()).await;
     let mut ids = Vec::new();
     for _ in 0..2 {
         let params = r#"{"name":"a_ask","arguments":{}}"#;
-        let talk = client.converse("tools/call", params, always(r#"{"action":"accept"}"#)).await;
+        let talk = client
+            .converse("tools/call", params, always(r#"{"action":"accept"}"#))
+            .await;
         ids.push(id_of(&talk.questions[0].params));
     }
     assert!(ids[0] != ids[1] && ids[0].len() >= 32, "{ids:?}");
@@ -105,7 +110,9 @@ async fn prompts_and_resources_ask_too() {
     let said = r#"{"roots":[{"uri":"file:///here"}]}"#;
     for place in servers(|| Fake::script().with(interview)).await {
         for peer in place.gateway.peers(&all()).await {
-            let prompt = peer.converse("prompts/get", r#""name":"a_p""#, always(said)).await;
+            let prompt = peer
+                .converse("prompts/get", r#""name":"a_p""#, always(said))
+                .await;
             let read = r#""uri":"resource://a/memo:///r""#;
             let resource = peer.converse("resources/read", read, always(said)).await;
             let result = |talk: &Talk| talk.message()["result"].clone();
@@ -113,7 +120,31 @@ async fn prompts_and_resources_ask_too() {
             assert!(text.contains("file:///here"), "{prompt:?}");
             let content = &result(&resource)["contents"][0];
             assert_eq!(content["uri"], "resource://a/memo:///r");
-            assert!(content["text"].to_string().contains("file:///here"), "{resource:?}");
+            assert!(
+                content["text"].to_string().contains("file:///here"),
+                "{resource:?}"
+            );
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stateless_servers_visit_is_told_to_be_over_if_the_user_went_there() {
+    let visit = r#"{"mode":"url","message":"m","url":"https://x/"}"#;
+    let fake = asks("elicitation/create", visit)
+        .with(r#"{"era":"stateless"}"#)
+        .stdio();
+    let gateway = mcpr_tests::gateway().fake("a", &fake).ready().await;
+    let client = gateway.client_with("2025-11-25", &all()).await;
+    for (answer, news) in [("accept", 1), ("decline", 0)] {
+        let answer = format!(r#"{{"action":"{answer}"}}"#);
+        let params = r#"{"name":"a_ask","arguments":{}}"#;
+        let talk = client.converse("tools/call", params, always(&answer)).await;
+        let over: Vec<_> = talk
+            .notes
+            .iter()
+            .map(|note| note["params"]["elicitationId"].clone())
+            .collect();
+        assert_eq!(over, vec![id_of(&talk.questions[0].params); news], "{talk:?}");
     }
 }

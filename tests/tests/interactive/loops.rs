@@ -1,8 +1,6 @@
 //! A client of the session era at a stateless server: what the server wants to know is asked with
 //! requests of the session era, and the call is sent again with the answers.
 
-use std::time::Duration;
-
 use mcpr_tests::client::Session;
 use mcpr_tests::http::{Connection, Request};
 use mcpr_tests::talk::{Question, Saying, Talk};
@@ -43,12 +41,27 @@ fn member(call: &Received, name: &str) -> Option<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn several_questions_and_several_rounds() {
     let form = |name: &str| format!(r#"{{"method":"elicitation/create","params":{{"message":"{name}"}}}}"#);
-    let rounds = format!(r#"[[{},{{"method":"roots/list"}}],[{}]]"#, form("one"), form("two"));
+    let rounds = format!(
+        r#"[[{},{{"method":"roots/list"}}],[{}]]"#,
+        form("one"),
+        form("two")
+    );
     for (place, talk) in calls(|| asking_all(&rounds)).await {
-        let methods: Vec<_> = talk.questions.iter().map(|question| question.method.as_str()).collect();
-        assert_eq!(methods, ["elicitation/create", "roots/list", "elicitation/create"]);
+        let methods: Vec<_> = talk
+            .questions
+            .iter()
+            .map(|question| question.method.as_str())
+            .collect();
+        assert_eq!(
+            methods,
+            ["elicitation/create", "roots/list", "elicitation/create"]
+        );
         let accepted = |name: &str| json!({ "action": "accept", "content": { "name": name } });
-        let said = format!(r#"[{{"q0.0":{},"q0.1":{ROOTS}}},{{"q1.0":{}}}]"#, accepted("one"), accepted("two"));
+        let said = format!(
+            r#"[{{"q0.0":{},"q0.1":{ROOTS}}},{{"q1.0":{}}}]"#,
+            accepted("one"),
+            accepted("two")
+        );
         assert_eq!(talk.text(), said);
         assert_eq!(place.fake.received_of("tools/call").len(), 3);
         assert_eq!(talk.message()["result"].get("resultType"), None);
@@ -58,9 +71,15 @@ async fn several_questions_and_several_rounds() {
 #[tokio::test(flavor = "multi_thread")]
 async fn each_time_the_call_is_the_same_with_an_id_of_its_own() {
     for (place, _) in calls(|| asks("elicitation/create", NAME)).await {
-        let [first, second] = &place.fake.received_of("tools/call")[..] else { panic!("two calls") };
+        let [first, second] = &place.fake.received_of("tools/call")[..] else {
+            panic!("two calls")
+        };
         assert_eq!(member(first, "arguments"), member(second, "arguments"));
-        assert!(member(first, "arguments").unwrap().contains("1.0,\"x\":123456789012345678901234567890"));
+        assert!(
+            member(first, "arguments")
+                .unwrap()
+                .contains("1.0,\"x\":123456789012345678901234567890")
+        );
         assert_eq!(member(first, "inputResponses"), None);
         assert_ne!(first.message()["id"], second.message()["id"]);
         assert_eq!(first.header("mcp-name"), second.header("mcp-name"));
@@ -71,26 +90,33 @@ async fn each_time_the_call_is_the_same_with_an_id_of_its_own() {
 async fn a_state_comes_back_byte_for_byte_and_nothing_where_there_was_none() {
     let odd = r#""s\u0065 \\ é \/ 😀""#;
     for place in stateless(|| {
-        asks("elicitation/create", NAME)
-            .raw("tools/call:plain", &format!(r#"{{"resultType":"input_required","requestState":{odd}}}"#))
-            .delay("tools/call:plain", 0.0)
+        asks("elicitation/create", NAME).raw(
+            "tools/call:plain",
+            &format!(r#"{{"resultType":"input_required","requestState":{odd}}}"#),
+        )
     })
     .await
     {
         let client = place.gateway.client_with("2025-11-25", &forms()).await;
-        let (_, connection) = client.begin("tools/call", r#"{"name":"a_plain","arguments":{}}"#).await;
+        let text = client.text("tools/call", r#"{"name":"a_plain","arguments":{}}"#);
+        let mut connection = Connection::open(client.port).await;
+        connection.send(&client.post(&text).bytes()).await;
         let calls = place.fake.await_received("tools/call", 2).await;
         assert_eq!(member(&calls[1], "requestState").as_deref(), Some(odd));
         assert_eq!(member(&calls[1], "inputResponses"), None);
-        drop(connection);
     }
     let stateless_rounds = || {
         let ask = json!({ "method": "roots/list" });
-        Fake::script().tool("ask").interview(json!({ "rounds": [[ask]], "stateless": true }))
+        Fake::script()
+            .tool("ask")
+            .interview(json!({ "rounds": [[ask]], "stateless": true }))
     };
     for (place, talk) in calls(stateless_rounds).await {
         assert_eq!(talk.text(), format!(r#"[{{"q0.0":{ROOTS}}}]"#));
-        assert_eq!(member(&place.fake.received_of("tools/call")[1], "requestState"), None);
+        assert_eq!(
+            member(&place.fake.received_of("tools/call")[1], "requestState"),
+            None
+        );
     }
 }
 
@@ -98,7 +124,12 @@ async fn a_state_comes_back_byte_for_byte_and_nothing_where_there_was_none() {
 async fn a_server_that_only_wants_to_be_called_again_is_after_a_pause() {
     for (place, talk) in calls(|| asking_all(r#"[[],[],[{"method":"roots/list"}]]"#)).await {
         assert_eq!(talk.text(), format!(r#"[{{}},{{}},{{"q2.0":{ROOTS}}}]"#));
-        let at: Vec<f64> = place.fake.received_of("tools/call").iter().map(|call| call.at).collect();
+        let at: Vec<f64> = place
+            .fake
+            .received_of("tools/call")
+            .iter()
+            .map(|call| call.at)
+            .collect();
         assert!(at[1] - at[0] >= 0.15 && at[2] - at[1] >= 0.3, "{at:?}");
     }
 }
@@ -107,7 +138,9 @@ async fn a_server_that_only_wants_to_be_called_again_is_after_a_pause() {
 async fn a_server_that_never_has_enough_is_given_up() {
     let endless = || {
         let ask = json!({ "method": "roots/list" });
-        Fake::script().tool("ask").interview(json!({ "rounds": [[ask]], "endless": true }))
+        Fake::script()
+            .tool("ask")
+            .interview(json!({ "rounds": [[ask]], "endless": true }))
     };
     for (place, talk) in calls(endless).await {
         assert_eq!(talk.questions.len(), 16);
@@ -156,7 +189,9 @@ fn withdrawn(message: &Value) -> String {
 async fn b35_a_cancel_takes_the_question_back_and_nothing_is_sent_again() {
     for place in stateless(|| asks("elicitation/create", NAME)).await {
         let (client, mut connection, question) = asked(&place.gateway).await;
-        client.notify("notifications/cancelled", r#"{"requestId":"call"}"#).await;
+        client
+            .notify("notifications/cancelled", r#"{"requestId":"call"}"#)
+            .await;
         let told = connection.event().await.unwrap().message();
         assert_eq!(withdrawn(&told), question.key);
         assert!(connection.event().await.is_none(), "no answer");
@@ -164,7 +199,12 @@ async fn b35_a_cancel_takes_the_question_back_and_nothing_is_sent_again() {
         client.say(&question.key, echo(&question)).await;
         client.request("ping", "{}").await;
         client.call("a_plain", "{}").await;
-        let called: Vec<_> = place.fake.received_of("tools/call").iter().map(|call| call.params()["name"].clone()).collect();
+        let called: Vec<_> = place
+            .fake
+            .received_of("tools/call")
+            .iter()
+            .map(|call| call.params()["name"].clone())
+            .collect();
         assert_eq!(called, ["ask", "plain"]);
     }
 }
@@ -188,12 +228,22 @@ async fn the_limit_of_silence_does_not_hold_while_its_client_thinks() {
     for era in ["session", "stateless"] {
         let fake = asks("elicitation/create", NAME).set("era", json!(era)).stdio();
         let own = json!({ "timeouts": { "silence": "200ms" } });
-        let gateway = gateway().fake_with("a", &fake, own).ready().await;
+        let slow = Fake::script().tool("t").delay("tools/call", 0.4).stdio();
+        let gateway = gateway()
+            .fake_with("a", &fake, own)
+            .fake("slow", &slow)
+            .ready()
+            .await;
         let (client, mut connection, question) = asked(&gateway).await;
-        tokio::time::sleep(Duration::from_millis(400)).await;
+        client.call("slow_t", "{}").await;
         client.say(&question.key, echo(&question)).await;
         let answer = connection.event().await.unwrap().message();
-        assert!(answer["result"]["content"][0]["text"].to_string().contains("name for"), "{answer}");
+        assert!(
+            answer["result"]["content"][0]["text"]
+                .to_string()
+                .contains("name for"),
+            "{answer}"
+        );
     }
 }
 
@@ -203,7 +253,10 @@ async fn a_session_that_ends_takes_its_questions_along() {
         let fake = asks("elicitation/create", NAME).set("era", json!(era)).stdio();
         let gateway = gateway().fake("a", &fake).ready().await;
         let (client, _connection, _) = asked(&gateway).await;
-        client.in_session(Request::new("DELETE", "/mcp")).send(client.port).await;
+        client
+            .in_session(Request::new("DELETE", "/mcp"))
+            .send(client.port)
+            .await;
         gateway.await_server("a", |server| server["inFlight"] == 0).await;
         if era == "session" {
             assert!(fake.await_answers(1).await[0].contains(r#"{"action":"cancel"}"#));
@@ -224,7 +277,9 @@ async fn a_client_that_lost_its_stream_finds_the_question_again_and_answers() {
         lost.event().await.unwrap();
         drop(lost);
 
-        let again = client.in_session(Request::get("/mcp")).header("last-event-id", &id);
+        let again = client
+            .in_session(Request::get("/mcp"))
+            .header("last-event-id", &id);
         let (head, connection) = again.open(client.port).await;
         let talk = client.go_on(head, connection, echo).await;
 

@@ -5,14 +5,16 @@
     reason = "a test that does not find what it looks for has failed"
 )]
 
+mod cancels;
 mod isolation;
 mod kinds;
 mod loops;
+mod oddities;
 mod pairs;
 mod processes;
 mod refusals;
 mod states;
 mod suspension;
-mod tasks;
+mod telling;
 mod together;
 mod wrapped;

@@ -57,13 +57,25 @@ async fn a_client_that_waits_is_not_in_the_way_of_others() {
     let (first, mut connection, id) = waiting(&gateway).await;
 
     let second = gateway.client_with("2025-11-25", &forms()).await;
-    assert!(second.converse("tools/call", CALL, echo).await.text().contains("name for"));
+    assert!(
+        second
+            .converse("tools/call", CALL, echo)
+            .await
+            .text()
+            .contains("name for")
+    );
     let plain = gateway.client().await.call("a_plain", r#"{"n":1}"#).await;
     assert_eq!(plain["result"]["content"][0]["text"], r#"{"n":1}"#);
 
-    first.say(&id, Saying::Result(r#"{"action":"decline"}"#.into())).await;
+    first
+        .say(&id, Saying::Result(r#"{"action":"decline"}"#.into()))
+        .await;
     let answer = connection.event().await.unwrap().message();
-    assert!(answer["result"]["content"][0]["text"].to_string().contains("decline"));
+    assert!(
+        answer["result"]["content"][0]["text"]
+            .to_string()
+            .contains("decline")
+    );
     assert_eq!(processes(&fake).len(), 2);
 }
 
@@ -73,14 +85,18 @@ async fn a_client_comes_back_to_the_process_that_it_used() {
     let (first, connection, id) = waiting(&gateway).await;
     let second = gateway.client_with("2025-11-25", &forms()).await;
     second.converse("tools/call", CALL, echo).await;
-    first.say(&id, Saying::Result(r#"{"action":"decline"}"#.into())).await;
+    first
+        .say(&id, Saying::Result(r#"{"action":"decline"}"#.into()))
+        .await;
     drop(connection);
     gateway.await_server("a", |server| server["inFlight"] == 0).await;
 
     second.converse("tools/call", CALL, echo).await;
     first.converse("tools/call", CALL, echo).await;
 
-    let [one, two, three, four] = fake.called_processes()[..] else { panic!("four calls") };
+    let [one, two, three, four] = fake.called_processes()[..] else {
+        panic!("four calls")
+    };
     assert!(one != two && two == three && one == four);
 }
 
@@ -96,7 +112,9 @@ async fn there_are_at_most_four_more_and_the_next_client_waits() {
     let sixth = gateway.able(&forms());
     let sixth = tokio::spawn(async move { Peer::Stateless(sixth).call("a_ask", "{}", echo).await });
     let (first, _connection, id) = clients.remove(0);
-    first.say(&id, Saying::Result(r#"{"action":"decline"}"#.into())).await;
+    first
+        .say(&id, Saying::Result(r#"{"action":"decline"}"#.into()))
+        .await;
     assert!(sixth.await.unwrap().text().contains("name for"));
     assert_eq!(processes(&fake).len(), 5);
 }
@@ -110,9 +128,17 @@ async fn who_waits_too_long_for_a_connection_is_told_so() {
     for _ in 0..5 {
         clients.push(waiting(&gateway).await);
     }
-    let answer = gateway.client_with("2025-11-25", &forms()).await.call("a_ask", "{}").await;
+    let answer = gateway
+        .client_with("2025-11-25", &forms())
+        .await
+        .call("a_ask", "{}")
+        .await;
     let data = &answer["error"]["data"];
-    assert_eq!((&data["reason"], &data["retry"]), (&json!("busy"), &json!("safe")), "{answer}");
+    assert_eq!(
+        (&data["reason"], &data["retry"]),
+        (&json!("busy"), &json!("safe")),
+        "{answer}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -131,14 +157,22 @@ async fn a_further_process_that_is_lost_is_replaced_at_the_next_need() {
     let (first, _connection, id) = waiting(&gateway).await;
     let (second, mut lost, _) = waiting(&gateway).await;
     let pid = *fake.called_processes().last().unwrap();
-    std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
+    std::process::Command::new("kill")
+        .args(["-9", &pid.to_string()])
+        .status()
+        .unwrap();
 
-    let told = lost.message(|message| message["error"].is_object()).await.unwrap();
+    let told = lost
+        .message(|message| message["error"].is_object())
+        .await
+        .unwrap();
     assert_eq!(told["error"]["data"]["reason"], "outcome_unknown", "{told}");
     let again = second.converse("tools/call", CALL, echo).await;
     assert!(again.text().contains("name for"), "{again:?}");
     assert_eq!(processes(&fake).len(), 3);
-    first.say(&id, Saying::Result(r#"{"action":"decline"}"#.into())).await;
+    first
+        .say(&id, Saying::Result(r#"{"action":"decline"}"#.into()))
+        .await;
     assert_eq!(gateway.server("a").await["state"], "ok");
 }
 
@@ -147,7 +181,10 @@ async fn a_server_that_can_run_only_once_has_its_clients_one_after_the_other() {
     let fake = asks("elicitation/create", NAME).stdio();
     let folder = tempfile::tempdir().unwrap();
     let [program, spec] = fake.command();
-    let once = format!("mkdir {}/lock || exit 1; exec {program} {spec}", folder.path().display());
+    let once = format!(
+        "mkdir {}/lock || exit 1; exec {program} {spec}",
+        folder.path().display()
+    );
     let gateway = gateway()
         .server("a", json!({ "command": "sh", "args": ["-c", once] }))
         .ready()
@@ -155,12 +192,21 @@ async fn a_server_that_can_run_only_once_has_its_clients_one_after_the_other() {
     let (first, _connection, id) = waiting(&gateway).await;
     let second = gateway.able(&forms());
     let second = tokio::spawn(async move {
-        Peer::Stateless(second).call("a_ask", "{}", always(r#"{"action":"decline"}"#)).await
+        Peer::Stateless(second)
+            .call("a_ask", "{}", always(r#"{"action":"decline"}"#))
+            .await
     });
-    let tried = || mcpr_tests::logged().iter().any(|line| line.contains("a further connection")).then_some(());
+    let tried = || {
+        mcpr_tests::logged()
+            .iter()
+            .any(|line| line.contains("a further connection"))
+            .then_some(())
+    };
     wait_until(Duration::from_secs(10), "a further process is tried", tried).await;
 
-    first.say(&id, Saying::Result(r#"{"action":"decline"}"#.into())).await;
+    first
+        .say(&id, Saying::Result(r#"{"action":"decline"}"#.into()))
+        .await;
 
     assert!(second.await.unwrap().text().contains("decline"));
     assert_eq!(processes(&fake).len(), 1);

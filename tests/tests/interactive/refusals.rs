@@ -60,8 +60,11 @@ async fn a_call_whose_sampling_is_refused_is_a_tool_error() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_prompt_whose_sampling_is_refused_is_an_error() {
     let script = || {
-        let interview = json!({ "on": ["prompts/get"], "rounds": [[{ "method": "sampling/createMessage" }]] });
-        mcpr_tests::Fake::script().with(r#"{"prompts":[{"name":"p"}]}"#).interview(interview)
+        let interview =
+            json!({ "on": ["prompts/get"], "rounds": [[{ "method": "sampling/createMessage" }]] });
+        mcpr_tests::Fake::script()
+            .with(r#"{"prompts":[{"name":"p"}]}"#)
+            .interview(interview)
     };
     for talk in refused(script, "prompts/get", r#"{"name":"a_p"}"#).await {
         assert_eq!(talk.code(), -32603);
@@ -125,10 +128,18 @@ async fn a_client_of_an_old_revision_is_asked_in_its_own_words() {
     let form = r#"{"message":"m","requestedSchema":{"type":"object","properties":{"n":{"type":"string","default":"d"}}}}"#;
     for place in servers(|| asks("elicitation/create", form)).await {
         let old = place.gateway.client_with("2025-06-18", &all()).await;
-        let talk = old.converse("tools/call", CALL, always(r#"{"action":"decline"}"#)).await;
+        let talk = old
+            .converse("tools/call", CALL, always(r#"{"action":"decline"}"#))
+            .await;
         assert_eq!(talk.questions[0].params, form.replace(r#","default":"d""#, ""));
         assert!(talk.text().contains(r#"{"action":"decline"}"#));
         let older = place.gateway.client_with("2025-03-26", &all()).await;
-        assert!(older.converse("tools/call", CALL, never).await.text().contains("cancel"));
+        assert!(
+            older
+                .converse("tools/call", CALL, never)
+                .await
+                .text()
+                .contains("cancel")
+        );
     }
 }

@@ -63,7 +63,13 @@ fn state(talk: &Talk) -> String {
 fn refused(talk: &Talk) {
     let message = talk.message();
     assert_eq!(message["error"]["code"], -32602, "{message}");
-    assert!(message["error"]["message"].as_str().unwrap().contains("requestState"), "{message}");
+    assert!(
+        message["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("requestState"),
+        "{message}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,10 +123,16 @@ async fn sec_03_a_state_is_good_for_its_own_request_only() {
 async fn sec_03_the_state_of_a_call_that_waits_is_good_once() {
     let waiting = waiting().await;
     waiting.go_on().await;
-    let again = waiting.able.call("a_ask", ARGUMENTS, &brought(&waiting.held)).await;
+    let again = waiting
+        .able
+        .call("a_ask", ARGUMENTS, &brought(&waiting.held))
+        .await;
     refused(&again);
     // A stateless server keeps its own count: that one passes.
-    let passed = waiting.able.call("b_ask", ARGUMENTS, &brought(&waiting.wrapped)).await;
+    let passed = waiting
+        .able
+        .call("b_ask", ARGUMENTS, &brought(&waiting.wrapped))
+        .await;
     assert!(passed.text().contains("name for"));
 }
 
@@ -141,7 +153,10 @@ async fn a_state_says_nothing_of_the_server() {
     let waiting = waiting().await;
     for (_, talk) in waiting.both() {
         let text = state(talk);
-        assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
+        assert!(
+            text.bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+        );
         assert!(!text.contains("round") && !text.contains("said"));
     }
 }
@@ -150,7 +165,12 @@ async fn a_state_says_nothing_of_the_server() {
 async fn after_a_restart_a_state_that_only_the_server_knows_still_holds() {
     let waiting = waiting().await;
     let [held, wrapped] = &waiting._fakes;
-    let again = gateway().at_home_of(&waiting.gateway).fake("a", held).fake("b", wrapped).ready().await;
+    let again = gateway()
+        .at_home_of(&waiting.gateway)
+        .fake("a", held)
+        .fake("b", wrapped)
+        .ready()
+        .await;
     // The same call waits there under the same number.
     let mut able = waiting.able.clone();
     able.client.port = again.port;
@@ -165,7 +185,11 @@ async fn after_a_restart_a_state_that_only_the_server_knows_still_holds() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_retry_without_what_was_given_is_a_first_call() {
     let waiting = waiting().await;
-    for nothing in ["", r#","inputResponses":null,"requestState":null"#, r#","inputResponses":{}"#] {
+    for nothing in [
+        "",
+        r#","inputResponses":null,"requestState":null"#,
+        r#","inputResponses":{}"#,
+    ] {
         for (tool, _) in waiting.both() {
             let talk = waiting.able.call(tool, ARGUMENTS, nothing).await;
             assert!(talk.needs_more(), "{tool}{nothing}: {talk:?}");
@@ -173,4 +197,26 @@ async fn a_retry_without_what_was_given_is_a_first_call() {
     }
     let message: Value = waiting.held.message();
     assert_eq!(message["result"]["resultType"], json!("input_required"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_03_a_state_is_no_task_and_a_task_no_state() {
+    let asks = r#"{"resultType":"input_required","requestState":"s"}"#;
+    let script = Fake::script()
+        .tool("work")
+        .tool("ask")
+        .raw("tools/call:ask", asks);
+    let fake = script.with(r#"{"era":"stateless","tasks":{}}"#).stdio();
+    let gateway = gateway().fake("a", &fake).ready().await;
+    let able = gateway.able(&json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } }));
+    let task = able.call("a_work", ARGUMENTS, "").await.message()["result"]["taskId"].to_string();
+    let state = able.call("a_ask", "{}", "").await.state().unwrap();
+
+    let asked = able.ask("tasks/get", &format!("\"taskId\":{state}")).await;
+    assert_eq!(Talk::of(&asked).code(), -32602);
+    refused(
+        &able
+            .call("a_work", ARGUMENTS, &format!(",\"requestState\":{task}"))
+            .await,
+    );
 }

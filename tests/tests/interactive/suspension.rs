@@ -27,8 +27,12 @@ fn all(talk: &Talk) -> Vec<(String, String)> {
 
 /// The messages of the questions of a round, in the order of their keys.
 fn messages(talk: &Talk) -> Vec<String> {
-    let message = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap()["message"].to_string();
-    talk.questions.iter().map(|question| message(&question.params)).collect()
+    let message =
+        |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap()["message"].to_string();
+    talk.questions
+        .iter()
+        .map(|question| message(&question.params))
+        .collect()
 }
 
 /// A place before each server of the session era, with a client of it whose call is suspended.
@@ -51,13 +55,17 @@ async fn several_questions_and_several_rounds() {
         assert_eq!(messages(&first), [r#""one""#, r#""two""#]);
         let second = able.call("a_ask", ARGUMENTS, &first.retry(&all(&first))).await;
         assert_eq!(messages(&second), [r#""three""#]);
-        let keys = [&first.questions[0], &first.questions[1], &second.questions[0]].map(|question| &question.key);
+        let keys =
+            [&first.questions[0], &first.questions[1], &second.questions[0]].map(|question| &question.key);
         assert!(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] != keys[2]);
         assert_ne!(first.state(), second.state());
 
         let done = able.call("a_ask", ARGUMENTS, &second.retry(&all(&second))).await;
         let said = done.text();
-        let at = |name: &str| said.find(&accepted(name)).unwrap_or_else(|| panic!("no {name} in {said}"));
+        let at = |name: &str| {
+            said.find(&accepted(name))
+                .unwrap_or_else(|| panic!("no {name} in {said}"))
+        };
         assert!(at("one") < at("two") && at("two") < at("three"));
     }
 }
@@ -80,7 +88,11 @@ async fn what_is_not_answered_is_asked_again_and_other_keys_are_ignored() {
         let second = able.call("a_ask", ARGUMENTS, &none.retry(&[two])).await;
         assert_eq!(messages(&second), [r#""three""#]);
         let done = able.call("a_ask", ARGUMENTS, &second.retry(&all(&second))).await;
-        assert!(["one", "two", "three"].iter().all(|name| done.text().contains(&accepted(name))));
+        assert!(
+            ["one", "two", "three"]
+                .iter()
+                .all(|name| done.text().contains(&accepted(name)))
+        );
     }
 }
 
@@ -88,8 +100,20 @@ async fn what_is_not_answered_is_asked_again_and_other_keys_are_ignored() {
 async fn a_malformed_answer_is_refused_and_can_be_mended() {
     for (_place, able, talk) in suspended(|| asks("elicitation/create", NAME)).await {
         let key = talk.questions[0].key.clone();
-        for malformed in ["7", "[]", "{}", r#"{"action":"perhaps"}"#, r#"{"action":"accept","content":5}"#] {
-            let refused = able.call("a_ask", ARGUMENTS, &talk.retry(&[(key.clone(), malformed.into())])).await;
+        for malformed in [
+            "7",
+            "[]",
+            "{}",
+            r#"{"action":"perhaps"}"#,
+            r#"{"action":"accept","content":5}"#,
+        ] {
+            let refused = able
+                .call(
+                    "a_ask",
+                    ARGUMENTS,
+                    &talk.retry(&[(key.clone(), malformed.into())]),
+                )
+                .await;
             assert_eq!(refused.code(), -32602, "{malformed}");
             assert!(refused.answer.contains(&key), "{refused:?}");
         }
@@ -133,7 +157,11 @@ async fn progress_and_logs_come_for_the_request_that_came_back() {
     };
     for place in sessions(script).await {
         let able = place.gateway.able(&forms());
-        let first = able.clone().with(r#""progressToken":"first""#).call("a_ask", "{}", "").await;
+        let first = able
+            .clone()
+            .with(r#""progressToken":"first""#)
+            .call("a_ask", "{}", "")
+            .await;
         assert!(first.needs_more() && first.notes.is_empty(), "{first:?}");
         let again = able.with(r#""progressToken":7,"io.modelcontextprotocol/logLevel":"info""#);
         let done = again.call("a_ask", "{}", &first.retry(&all(&first))).await;
@@ -149,18 +177,27 @@ async fn progress_and_logs_come_for_the_request_that_came_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_is_lost_meanwhile_is_told_to_the_client_that_comes_back() {
-    let fake = asks("elicitation/create", NAME).with(r#"{"exit_on":"tools/call:plain"}"#).stdio();
+    let fake = asks("elicitation/create", NAME)
+        .with(r#"{"exit_on":"tools/call:plain"}"#)
+        .stdio();
     let gateway = gateway().fake("a", &fake).ready().await;
     let able = gateway.able(&forms());
     let talk = able.call("a_ask", "{}", "").await;
     let pid = fake.called_processes()[0];
-    std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
+    std::process::Command::new("kill")
+        .args(["-9", &pid.to_string()])
+        .status()
+        .unwrap();
     gateway.await_server("a", |server| server["pid"] != pid).await;
 
     let told = able.call("a_ask", "{}", &talk.retry(&all(&talk))).await;
 
     let data = &told.message()["error"]["data"];
-    assert_eq!((&data["reason"], &data["server"]), (&json!("outcome_unknown"), &json!("a")), "{told:?}");
+    assert_eq!(
+        (&data["reason"], &data["server"]),
+        (&json!("outcome_unknown"), &json!("a")),
+        "{told:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -183,14 +220,18 @@ async fn at_the_end_of_the_gateway_the_server_hears_that_nobody_comes_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sec_05_the_thirty_third_call_of_a_principal_ends_the_oldest() {
-    let fake = asks("elicitation/create", NAME).with(r#"{"session":true}"#).http();
+    let fake = asks("elicitation/create", NAME)
+        .with(r#"{"session":true}"#)
+        .http();
     let gateway = gateway().fake("a", &fake).ready().await;
     let able = gateway.able(&forms());
     let mut talks = Vec::new();
     for _ in 0..33 {
         talks.push(able.call("a_ask", ARGUMENTS, "").await);
     }
-    let oldest = able.call("a_ask", ARGUMENTS, &talks[0].retry(&all(&talks[0]))).await;
+    let oldest = able
+        .call("a_ask", ARGUMENTS, &talks[0].retry(&all(&talks[0])))
+        .await;
     assert_eq!(oldest.code(), -32602);
     let calls = fake.received_of("tools/call");
     let cancelled = fake.await_received("notifications/cancelled", 1).await;
@@ -213,10 +254,14 @@ async fn a_call_that_waits_gives_way_to_one_that_needs_its_connection() {
     }
     assert!(talks[5].needs_more(), "{talks:?}");
     let codes: Vec<i64> = {
-        let oldest = able.call("a_ask", ARGUMENTS, &talks[0].retry(&all(&talks[0]))).await;
+        let oldest = able
+            .call("a_ask", ARGUMENTS, &talks[0].retry(&all(&talks[0])))
+            .await;
         vec![oldest.code()]
     };
     assert_eq!(codes, [-32602]);
-    let newest = able.call("a_ask", ARGUMENTS, &talks[5].retry(&all(&talks[5]))).await;
+    let newest = able
+        .call("a_ask", ARGUMENTS, &talks[5].retry(&all(&talks[5])))
+        .await;
     assert!(newest.text().contains("name for"));
 }

@@ -55,7 +55,10 @@ async fn mute(gateway: &Gateway) {
         let tool = if round % 2 == 0 { "a_fill" } else { "a_sample" };
         let params = format!(r#"{{"name":"{tool}","arguments":{{"n":"mute-{round}"}}}}"#);
         let talk = client.converse("tools/call", &params, never).await;
-        assert!(talk.text().contains("cancel") || talk.text().contains("\"code\":-1"), "{talk:?}");
+        assert!(
+            talk.text().contains("cancel") || talk.text().contains("\"code\":-1"),
+            "{talk:?}"
+        );
     }
 }
 
@@ -81,7 +84,11 @@ fn processes(fake: &Fake) -> BTreeSet<u32> {
 async fn b37_two_clients_and_two_hundred_questions_on_a_pipe() {
     let fake = two_tools().stdio();
     let gateway = three_clients(&fake).await;
-    assert!((2..=5).contains(&processes(&fake).len()), "{:?}", processes(&fake));
+    assert!(
+        (2..=5).contains(&processes(&fake).len()),
+        "{:?}",
+        processes(&fake)
+    );
     gateway.stop().await;
     await_no_process(&fake.spec_path().display().to_string()).await;
 }
@@ -121,7 +128,8 @@ async fn three_clients_that_can_be_asked(fake: &Fake) {
 
 /// A server that asks beside the stream of the call.
 async fn aside() -> (Fake, Gateway) {
-    let ask = json!({ "method": "elicitation/create", "params": serde_json::from_str::<Value>(NAME).unwrap() });
+    let ask =
+        json!({ "method": "elicitation/create", "params": serde_json::from_str::<Value>(NAME).unwrap() });
     let interview = json!({ "on": ["tools/call:ask"], "rounds": [[ask]], "aside": true });
     let fake = Fake::script().tool("ask").tool("plain").interview(interview);
     let fake = fake.with(r#"{"session":true}"#).http();
@@ -132,7 +140,8 @@ async fn aside() -> (Fake, Gateway) {
 
 /// Waits until so many streams are open for what belongs to no request.
 async fn hears(fake: &Fake, streams: usize) {
-    let get = |received: &mcpr_tests::Received| received.http.as_ref().is_some_and(|head| head.method == "GET");
+    let get =
+        |received: &mcpr_tests::Received| received.http.as_ref().is_some_and(|head| head.method == "GET");
     wait_until(std::time::Duration::from_secs(10), "mcpr listens", || {
         (fake.received().iter().filter(|received| get(received)).count() >= streams).then_some(())
     })
@@ -156,12 +165,17 @@ async fn clients_of_a_server_that_asks_beside_the_stream_do_not_meet() {
     let calls = |peer: &'static str, client| async move {
         for round in 0..10 {
             let mark = format!("{peer}-{round}");
-            let talk: mcpr_tests::talk::Talk = Peer::call(client, "a_ask", &json!({ "n": mark }).to_string(), own(peer)).await;
+            let talk: mcpr_tests::talk::Talk =
+                Peer::call(client, "a_ask", &json!({ "n": mark }).to_string(), own(peer)).await;
             assert!(talk.text().contains(&mark), "{talk:?}");
         }
     };
     let third = Peer::Session(gateway.client_with("2025-11-25", &all()).await);
-    tokio::join!(calls("first", &first), calls("second", &second), calls("third", &third));
+    tokio::join!(
+        calls("first", &first),
+        calls("second", &second),
+        calls("third", &third)
+    );
     assert!(fake.received_of("initialize").len() >= 2);
 }
 
@@ -174,7 +188,13 @@ async fn more_clients_than_connections_wait_in_line() {
         async move {
             let mark = format!("client{number}-");
             let peer = Peer::Stateless(able);
-            let talk = peer.call("a_ask", &json!({ "n": mark }).to_string(), own(&format!("client{number}"))).await;
+            let talk = peer
+                .call(
+                    "a_ask",
+                    &json!({ "n": mark }).to_string(),
+                    own(&format!("client{number}")),
+                )
+                .await;
             assert!(talk.text().contains(&mark), "{talk:?}");
         }
     });

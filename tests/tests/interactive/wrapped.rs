@@ -14,19 +14,35 @@ fn member(call: &Received, name: &str) -> Option<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_servers_state_comes_back_to_it_and_to_nobody_else() {
     let odd = r#""s \\ é \" 😀""#;
-    let asked = format!(r#"{{ "resultType":"input_required", "x":1E400,"inputRequests":{{"their key":{{"method":"roots/list","params":{{"y":1.0}}}}}},"requestState" : {odd}}}"#);
+    let asked = format!(
+        r#"{{ "resultType":"input_required", "x":1E400,"inputRequests":{{"their key":{{"method":"roots/list","params":{{"y":1.0}}}}}},"requestState" : {odd}}}"#
+    );
     for place in stateless(|| Fake::script().tool("ask").raw("tools/call", &asked)).await {
         let able = place.gateway.able(&json!({ "roots": {} }));
         let talk = able.call("a_ask", "{}", "").await;
         let sealed = talk.state().unwrap();
-        assert_eq!(raw::member(&talk.answer, &["result"]), asked.replace(odd, &sealed));
-        assert_eq!((talk.questions[0].key.as_str(), talk.questions[0].params.as_str()), ("their key", r#"{"y":1.0}"#));
+        assert_eq!(
+            raw::member(&talk.answer, &["result"]),
+            asked.replace(odd, &sealed)
+        );
+        assert_eq!(
+            (talk.questions[0].key.as_str(), talk.questions[0].params.as_str()),
+            ("their key", r#"{"y":1.0}"#)
+        );
 
         let said = r#"{ "roots":[],"z":1E400}"#;
-        able.call("a_ask", "{}", &talk.retry(&[("their key".into(), said.into()), ("other".into(), "7".into())])).await;
+        able.call(
+            "a_ask",
+            "{}",
+            &talk.retry(&[("their key".into(), said.into()), ("other".into(), "7".into())]),
+        )
+        .await;
         let back = &place.fake.received_of("tools/call")[1];
         assert_eq!(member(back, "requestState").as_deref(), Some(odd));
-        assert_eq!(member(back, "inputResponses").unwrap(), format!(r#"{{"their key":{said},"other":7}}"#));
+        assert_eq!(
+            member(back, "inputResponses").unwrap(),
+            format!(r#"{{"their key":{said},"other":7}}"#)
+        );
     }
 }
 
@@ -34,20 +50,29 @@ async fn the_servers_state_comes_back_to_it_and_to_nobody_else() {
 async fn answers_pass_where_the_server_gave_no_state() {
     let script = || {
         let ask = json!({ "method": "elicitation/create", "params": { "message": "m" } });
-        Fake::script().tool("ask").interview(json!({ "rounds": [[ask]], "stateless": true }))
+        Fake::script()
+            .tool("ask")
+            .interview(json!({ "rounds": [[ask]], "stateless": true }))
     };
     for place in stateless(script).await {
         let able = place.gateway.able(&forms());
         let talk = able.call("a_ask", "{}", "").await;
         assert!(talk.needs_more() && talk.state().is_none(), "{talk:?}");
         let retry = r#","inputResponses":{"q0.0":{"action":"decline"}}"#;
-        assert_eq!(able.call("a_ask", "{}", retry).await.text(), r#"[{"q0.0":{"action":"decline"}}]"#);
+        assert_eq!(
+            able.call("a_ask", "{}", retry).await.text(),
+            r#"[{"q0.0":{"action":"decline"}}]"#
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_state_without_questions_passes_too() {
-    let script = || Fake::script().tool("ask").interview(json!({ "rounds": [[], []] }));
+    let script = || {
+        Fake::script()
+            .tool("ask")
+            .interview(json!({ "rounds": [[], []] }))
+    };
     for place in stateless(script).await {
         let able = place.gateway.able(&forms());
         let talk = able.converse("tools/call", &call("a_ask", "{}"), echo).await;
@@ -71,7 +96,8 @@ async fn a_server_is_told_what_this_request_can_be_asked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_missing_capability_is_told_with_its_status() {
-    let error = json!({ "code": -32021, "message": "m", "data": { "requiredCapabilities": { "elicitation": {} } } });
+    let error =
+        json!({ "code": -32021, "message": "m", "data": { "requiredCapabilities": { "elicitation": {} } } });
     for place in stateless(|| Fake::script().tool("ask").error("tools/call", error.clone())).await {
         let able = place.gateway.able(&json!({}));
         let answer = able.ask("tools/call", &call("a_ask", "{}")).await;

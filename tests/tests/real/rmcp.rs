@@ -1,6 +1,7 @@
 //! The Rust SDK on either side of the gateway, in both eras.
 
 mod client;
+mod ears;
 mod server;
 
 use std::time::Duration;
@@ -15,8 +16,8 @@ use server::Probe;
 
 use crate::world::Servers;
 
-const SESSION: ProtocolVersion = ProtocolVersion::V_2025_11_25;
-const STATELESS: ProtocolVersion = ProtocolVersion::V_2026_07_28;
+pub(crate) const SESSION: ProtocolVersion = ProtocolVersion::V_2025_11_25;
+pub(crate) const STATELESS: ProtocolVersion = ProtocolVersion::V_2026_07_28;
 
 /// How long anything that must happen may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,7 +1,5 @@
 //! Roots that a real server remembers (`protocol.md` 20, row 5).
 
-use std::time::Duration;
-
 use mcpr_tests::talk::{Question, Saying};
 use mcpr_tests::{gateway, peers};
 use serde_json::json;
@@ -13,8 +11,6 @@ const ROOTS: &str = r#"{"name":"everything_get_roots_list","arguments":{}}"#;
 
 fn says(who: &'static str) -> impl Fn(&Question) -> Saying {
     move |question| {
-        eprintln!("{who} is asked {}", question.method);
-        std::thread::sleep(Duration::from_millis(600));
         Saying::Result(match question.method.as_str() {
             "roots/list" => json!({ "roots": [{ "uri": format!("file:///home/{who}") }] }).to_string(),
             _ => json!({ "action": "decline" }).to_string(),
@@ -35,7 +31,12 @@ async fn row_05_roots_of_one_client_are_not_told_to_another() {
     held.message(|message| message["method"] == "elicitation/create").await.expect("it is asked");
 
     let ada = gateway.client_with("2025-11-25", &able).await;
-    ada.converse("tools/call", FORM, says("ada")).await;
+    let (_head, mut talk) = ada.begin("tools/call", FORM).await;
+    let form = talk.message(|message| message["method"] == "elicitation/create").await.expect("a form");
+    let roots = talk.message(|message| message["method"] == "roots/list").await.expect("a question for roots");
+    ada.say(&roots["id"].to_string(), Saying::Result(r#"{"roots":[{"uri":"file:///home/ada"}]}"#.into())).await;
+    ada.say(&form["id"].to_string(), Saying::Result(r#"{"action":"decline"}"#.into())).await;
+    talk.message(|message| !message["result"].is_null()).await.expect("an end");
     let bob = gateway.client_with("2025-11-25", &able).await;
     let told = bob.converse("tools/call", ROOTS, says("bob")).await;
 

@@ -38,6 +38,7 @@ impl Course {
             self.deadline,
             self.progress.due(),
             self.asking.due(),
+            self.roots_due(),
         ]
         .into_iter()
         .flatten()
@@ -67,6 +68,10 @@ impl Course {
                 limit: self.silence?,
             };
             return Some(self.expire(&fault));
+        }
+        if self.roots_due().is_some_and(|due| now >= due) {
+            self.begin_after_roots(now);
+            return None;
         }
         if self.asking.due().is_some_and(|due| now >= due) {
             return self.ring_for_questions(now);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use http::StatusCode;
 use mcpr_bridge::{InputRequired, Question, answer_as_input};
 use mcpr_protocol::{
-    Era, Id, Method, Notification, Object, RawJson, Request, Response, Rope, Version, declined, notification,
+    Id, Method, Notification, Object, RawJson, Request, Response, Rope, declined, notification,
 };
 use mcpr_router::Lease;
 use mcpr_telemetry::Status;
@@ -19,12 +19,10 @@ use mcpr_transport::Reason;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::begin::begin_after;
-use super::course::{Course, Open, State};
+use super::course::{Course, State};
+use super::inputs::Collecting;
 use super::kept::said;
-use super::task::Task;
 use super::{Done, Step};
-use crate::call::Inputs;
 use crate::fault::Fault;
 use crate::gateway::Gateway;
 use crate::question::{Answer, Asked};
@@ -37,9 +35,6 @@ const GATHER: Duration = Duration::from_millis(25);
 /// How long a person may think about one question.
 const LEG: Duration = Duration::from_secs(600);
 
-/// How long a stateless server that asks nothing but to be called again is left alone.
-const PAUSE: Duration = Duration::from_millis(200);
-
 /// The questions of one flight.
 #[derive(Default)]
 pub(super) struct Asking {
@@ -50,12 +45,12 @@ pub(super) struct Asking {
     /// When those are sent.
     send_at: Option<Instant>,
     /// What a stateless server wants to have with the next call.
-    inputs: Option<Collecting>,
+    pub(super) inputs: Option<Collecting>,
     /// How often the client was asked.
-    round: u32,
+    pub(super) round: u32,
     /// How many keys were given in this round.
     keys: u32,
-    /// The names that mcpr gave visits of URLs, which a stateless server has none for.
+    /// The names that mcpr gave visits of URLs to which the user went: a stateless server has none.
     visits: Vec<String>,
 }
 
@@ -65,6 +60,8 @@ pub(super) struct Put {
     pub(super) question: Question,
     pub(super) asked: Asked,
     pub(super) expires: Instant,
+    /// What mcpr calls the visit of a URL that it is about.
+    visit: Option<String>,
 }
 
 /// Where an answer goes.
@@ -87,17 +84,14 @@ pub(crate) struct Gathered {
     id: Id,
 }
 
-/// What a stateless server wants, as far as it is there.
-struct Collecting {
-    answers: Vec<(String, Option<Rope>)>,
-    state: Option<RawJson>,
-    /// The task that waits for it, if it is one.
-    task: Option<Box<Task>>,
-}
-
 impl Asking {
     pub(super) fn gathered(&mut self) -> &mut [Gathered] {
         &mut self.gathered
+    }
+
+    /// Whether a question is open, put or about to be.
+    pub(super) fn is_open(&self) -> bool {
+        !(self.put.is_empty() && self.gathered.is_empty())
     }
 
     /// Whether a client has something to answer.
@@ -111,13 +105,13 @@ impl Asking {
         [self.send_at, expiry].into_iter().flatten().min()
     }
 
-    fn put(&mut self, origin: Origin, question: Question, asked: Asked) {
-        let expires = Instant::now() + LEG;
+    pub(super) fn put(&mut self, origin: Origin, question: Question, asked: Asked, visit: Option<String>) {
         self.put.push(Put {
             origin,
             question,
             asked,
-            expires,
+            expires: Instant::now() + LEG,
+            visit,
         });
     }
 
@@ -203,8 +197,12 @@ impl Course {
         let question = Question::from(&request);
         let context = &self.call.context;
         let method = &question.method;
+        let allowed = context.abilities.allows(method, question.params.as_ref());
+        // Roots are kept by servers, so others must not have calls open here meanwhile.
+        let shared = *method == Method::RootsList && !open.lease.replica.is_alone_on(open.lease.party);
         // Nobody reads what one says that was adopted.
-        if self.adopted || !context.abilities.allows(method, question.params.as_ref()) {
+        if self.adopted || shared || !allowed {
+            self.told_roots(method, false);
             let answer = declined(method);
             self.call.gateway.answer_server(&open.lease, request.id, answer);
             return None;
@@ -221,7 +219,8 @@ impl Course {
                     self.call.gateway.visits.asked(server, &visit, session);
                 }
                 let (text, asked) = session.questions.ask(&question.method, params);
-                self.asking.put(Origin::Request(request.id), question, asked);
+                self.asking
+                    .put(Origin::Request(request.id), question, asked, None);
                 Some(Step::Note(text))
             }
             Err(unaskable) => {
@@ -249,6 +248,7 @@ impl Course {
         let answer = answer.unwrap_or_else(|| declined(method));
         match put.origin {
             Origin::Request(id) => {
+                self.told_roots(method, answer.is_ok());
                 if let State::Open(open) = &self.state {
                     let (client, server) = (self.call.context.client.version, open.lease.replica.version);
                     let said = said(method, answer, client, server);
@@ -256,49 +256,20 @@ impl Course {
                 }
                 None
             }
-            Origin::Input(index) => match answer_as_input(method, answer.as_ref()) {
-                Ok(entry) => self.collected(index, entry),
-                Err(refused) => Some(self.refused(&refused.to_string())),
-            },
+            Origin::Input(index) => {
+                self.asking
+                    .visits
+                    .extend(put.visit.filter(|_| is_agreed(&answer)));
+                match answer_as_input(method, answer.as_ref()) {
+                    Ok(entry) => self.collected(index, entry),
+                    Err(refused) => Some(self.give_up_for(&refused.to_string())),
+                }
+            }
         }
-    }
-
-    /// An entry of what a stateless server wants; with the last of them the call is sent again.
-    fn collected(&mut self, index: usize, entry: Rope) -> Option<Step> {
-        let wanted = self.asking.inputs.as_mut()?;
-        wanted.answers[index].1 = Some(entry);
-        if wanted.answers.iter().all(|(_, answer)| answer.is_some()) {
-            self.call_again(Duration::ZERO);
-        }
-        None
-    }
-
-    fn call_again(&mut self, pause: Duration) {
-        let Some(inputs) = self.asking.inputs.take() else {
-            return;
-        };
-        let answers: Vec<_> = inputs
-            .answers
-            .into_iter()
-            .filter_map(|(key, answer)| Some((key, answer?)))
-            .collect();
-        if let Some(task) = inputs.task {
-            self.update_task(task, answers);
-            return;
-        }
-        self.call.bring(Inputs::collected(&answers, inputs.state));
-        self.state = State::Beginning(Box::pin(begin_after(self.call.clone(), pause)));
-    }
-
-    /// The client refused what only it can give: a message of its model.
-    fn refused(&mut self, why: &str) -> Step {
-        let text = self.asking.withdraw_all();
-        self.outbox.extend(text);
-        self.give_up_for(&format!("the client refused what the tool asked for: {why}"))
     }
 
     /// A call that cannot go on for what its client, or its server, did: a tool's own failure.
-    fn give_up_for(&mut self, text: &str) -> Step {
+    pub(super) fn give_up_for(&mut self, text: &str) -> Step {
         self.give_up(Reason::Client);
         match self.call.method {
             Method::ToolsCall => {
@@ -306,82 +277,6 @@ impl Course {
                 self.conclude(result.into(), Status::ToolError)
             }
             _ => self.fail(&Fault::Unanswered(text.to_owned())),
-        }
-    }
-
-    /// Takes an answer that is none yet: the server wants to know something first. Gives back what
-    /// is an answer.
-    pub(super) fn needs_more(&mut self, open: &Open, response: Response) -> Result<Option<Step>, Response> {
-        let stateless = open.lease.replica.version.era() == Era::Stateless;
-        let session = self.call.context.session.is_some();
-        if !(stateless && session) {
-            return Err(response);
-        }
-        let Ok(result) = &response.outcome else {
-            return Err(response);
-        };
-        match InputRequired::read(result) {
-            Ok(None) => Err(response),
-            Ok(Some(wanted)) => Ok(self.ask_for_inputs(None, wanted)),
-            Err(malformed) => {
-                let text = format!("the server asks for input in a way that cannot be read: {malformed}");
-                Ok(Some(self.give_up_for(&text)))
-            }
-        }
-    }
-
-    /// Asks a client of the session era for what a stateless server, or a task of its, wants.
-    pub(super) fn ask_for_inputs(&mut self, task: Option<Box<Task>>, wanted: InputRequired) -> Option<Step> {
-        self.asking.round += 1;
-        if self.asking.round > ROUNDS {
-            return Some(self.give_up_for(&format!("the server asked for input more than {ROUNDS} times")));
-        }
-        self.state = State::Asking;
-        let keys = wanted.requests.iter().map(|(key, _)| (key.clone(), None));
-        self.asking.inputs = Some(Collecting {
-            answers: keys.collect(),
-            state: wanted.state,
-            task,
-        });
-        if wanted.requests.is_empty() {
-            self.call_again(PAUSE * self.asking.round);
-            return None;
-        }
-        for (index, (_, question)) in wanted.requests.into_iter().enumerate() {
-            if let Some(step) = self.ask_for_input(index, question) {
-                return Some(step);
-            }
-        }
-        None
-    }
-
-    fn ask_for_input(&mut self, index: usize, question: Question) -> Option<Step> {
-        let context = &self.call.context;
-        let allowed = !self.adopted
-            && context
-                .abilities
-                .allows(&question.method, question.params.as_ref());
-        let visit = crate::question::fresh_visit();
-        let server = Version::NEWEST_STATELESS;
-        let params = question.for_session(server, context.client.version, Some(&visit));
-        if let (true, Some(session), Ok(params)) = (allowed, &context.session, params) {
-            let (text, asked) = session.questions.ask(&question.method, params);
-            self.outbox.push_back(text);
-            if question.wants_visit() {
-                self.asking.visits.push(visit);
-            }
-            self.asking.put(Origin::Input(index), question, asked);
-            return None;
-        }
-        match answer_as_input(&question.method, declined(&question.method).as_ref()) {
-            Ok(entry) => self.collected(index, entry),
-            Err(_) => {
-                let text = format!(
-                    "the tool asked for `{}`, which the client cannot answer",
-                    question.method
-                );
-                Some(self.refused(&text))
-            }
         }
     }
 
@@ -432,4 +327,10 @@ impl Course {
 fn visit_done(visit: &str) -> Rope {
     let params = RawJson::render(&json!({ "elicitationId": visit }));
     Notification::text(notification::ELICITATION_COMPLETE, params.into())
+}
+
+/// Whether the user did what was asked.
+fn is_agreed(answer: &Answer) -> bool {
+    let action = |result| Object::read(result).ok().and_then(|result| result.text("action"));
+    answer.as_ref().ok().and_then(action).as_deref() == Some("accept")
 }

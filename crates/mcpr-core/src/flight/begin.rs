@@ -13,6 +13,7 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use super::course::Open;
+use super::roots::begin_roots;
 use crate::call::Call;
 use crate::fault::Fault;
 
@@ -41,7 +42,10 @@ pub(super) async fn begin(call: Arc<Call>) -> Result<Open, Fault> {
         }
         leased => leased?,
     };
-    open(call, lease).await
+    match begin_roots(&call, lease).await {
+        Ok(open) => Ok(open),
+        Err(lease) => open(call, lease).await,
+    }
 }
 
 async fn lease_for(call: &Call) -> Result<Lease, RouteError> {
@@ -73,12 +77,13 @@ async fn lease_for(call: &Call) -> Result<Lease, RouteError> {
 }
 
 /// Sends the request on the lease, or after a reconnect if this one turns out to be gone.
-async fn open(call: Arc<Call>, lease: Lease) -> Result<Open, Fault> {
+pub(super) async fn open(call: Arc<Call>, lease: Lease) -> Result<Open, Fault> {
     match send(&call, &lease).await {
         Ok((exchange, token)) => Ok(Open {
             lease,
             exchange,
             token,
+            before: None,
         }),
         Err(failed) if failed.sent == Sent::No => begin_again(call, lease, failed).await,
         Err(failed) => Err(RouteError::of(call.target.server.clone(), &failed).into()),
@@ -138,6 +143,7 @@ pub(super) async fn begin_again(call: Arc<Call>, lease: Lease, failed: Failed) -
         lease,
         exchange,
         token,
+        before: None,
     })
 }
 

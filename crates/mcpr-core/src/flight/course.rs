@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use mcpr_protocol::{
-    Ability, Era, Message, Notification, Response, Rope, Version, code, notification,
+    Ability, Era, Message, Method, Notification, Response, Rope, Version, code, notification,
 };
 use mcpr_router::{Lease, RouteError};
 use mcpr_telemetry::Status;
@@ -22,7 +22,7 @@ use super::begin::{begin, begin_again, begin_renewed, set_log_level};
 use super::old_task::{OldTask, begin_wait, cancel_task, unrelated};
 use super::task::{Followed, Followee, cancel_followed, lost};
 use super::{Cancel, Done, Step};
-use crate::call::Call;
+use crate::call::{Call, takes_inputs};
 use crate::fault::Fault;
 use crate::progress::Progress;
 use crate::question::Answer;
@@ -86,6 +86,8 @@ pub(super) struct Open {
     pub(super) exchange: Exchange,
     /// Under which the server tells its progress.
     pub(super) token: u64,
+    /// The call itself is not sent yet: until when a server may ask for roots before it.
+    pub(super) before: Option<Instant>,
 }
 
 impl Course {
@@ -126,8 +128,20 @@ impl Course {
         self.cancel = cancel;
         if let State::Open(open) = &self.state {
             let gateway = &self.call.gateway;
-            if let Some(level) = self.call.context.log_level.filter(|_| self.call.can_log(&open.lease)) {
-                gateway.tasks.spawn(set_log_level(open.lease.replica.clone(), level));
+            if let Some(level) = self
+                .call
+                .context
+                .log_level
+                .filter(|_| self.call.can_log(&open.lease))
+            {
+                gateway
+                    .tasks
+                    .spawn(set_log_level(open.lease.replica.clone(), level));
+            }
+            for (asked, answer) in self.asking.gathered().iter().zip(&answers) {
+                if asked.question.method == Method::RootsList && answer.is_ok() {
+                    open.lease.replica.roots().tell(self.call.roots_owner());
+                }
             }
             self.asking.answer_gathered(gateway, &open.lease, answers);
         }
@@ -148,6 +162,9 @@ impl Course {
             }
             if let Some(last) = self.last.take() {
                 return Poll::Ready(last);
+            }
+            if self.begin_after_roots(self.heard_at) {
+                continue;
             }
             if let Poll::Ready(step) = self.poll_server(cx) {
                 match step {
@@ -300,7 +317,7 @@ impl Course {
     /// session era what it understands itself.
     fn needs_visits(&mut self, response: &Response) -> Option<Step> {
         let context = &self.call.context;
-        if !context.abilities.has(Ability::Url) {
+        if !context.abilities.has(Ability::Url) || !takes_inputs(&self.call.method) {
             return None;
         }
         let wanted = Wanted::read(response.outcome.as_ref().err()?)?;

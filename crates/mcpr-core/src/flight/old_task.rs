@@ -46,6 +46,7 @@ pub(super) async fn begin_wait(lease: Lease, task: OldTask, token: u64) -> Resul
             lease,
             exchange,
             token,
+            before: None,
         }),
         Err(failed) => Err(lost(&lease, &failed)),
     }

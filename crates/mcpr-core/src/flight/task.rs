@@ -202,7 +202,11 @@ impl Followee {
     /// Finds the connection to ask on: the one that it began on may have been replaced.
     fn find(&mut self, call: &Call) {
         if self.replica.is_gone()
-            && let Some(replica) = call.gateway.pool.get(&self.replica.server).and_then(|now| now.replica())
+            && let Some(replica) = call
+                .gateway
+                .pool
+                .get(&self.replica.server)
+                .and_then(|now| now.replica())
         {
             self.replica = replica;
         }

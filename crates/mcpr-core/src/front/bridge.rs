@@ -39,7 +39,7 @@ use self::era::ParamTable;
 use self::renew::Renewal;
 use self::session::Session;
 use self::subscribed::Subscribed;
-use crate::front::http::cancelled;
+use crate::session::cancelled;
 
 /// How many messages wait to be written before their senders wait.
 const QUEUE: usize = 256;

@@ -23,8 +23,6 @@ use self::refusal::unauthorized;
 use crate::gateway::Gateway;
 use crate::operations::Operator;
 
-pub(crate) use self::post::cancelled;
-
 /// Who is let in at an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Door {

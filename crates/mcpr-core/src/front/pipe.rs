@@ -31,9 +31,9 @@ use crate::client::Context;
 use crate::dispatch::Handled;
 use crate::fault::Fault;
 use crate::flight::{Done, Step};
-use crate::front::http::cancelled;
 use crate::gateway::Gateway;
 use crate::notices::{Listen, SessionNotices};
+use crate::session::cancelled;
 use crate::session::{Flights, Session};
 use crate::stateless;
 
@@ -292,10 +292,10 @@ impl Pipe {
     }
 
     fn note(&self, note: &Notification) {
-        let Some(id) = cancelled(note) else { return };
         if let Some(session) = &*self.session.lock() {
-            session.flights.cancel(&id);
+            session.hear(note);
         }
+        let Some(id) = cancelled(note) else { return };
         self.stateless.cancel(&id);
         let listens = self.listens.lock();
         let meant = listens.iter().filter(|(open, _)| *open == id);

@@ -267,6 +267,10 @@ impl Transport for OldSse {
         self.pending.is_quiet_for(party)
     }
 
+    fn attend(&self, party: Party) -> Option<Exchange> {
+        self.pending.attend(party)
+    }
+
     async fn send(&self, message: Message) -> Result<(), Failed> {
         self.post.send(message.to_rope()).await
     }

@@ -322,3 +322,37 @@ async fn wait_until(due: Option<Instant>) {
         None => std::future::pending().await,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str, is_old: bool) -> Kept {
+        let params = RawJson::trusted(text.to_owned());
+        Kept {
+            note: Notification::new(Feed::Tasks.method(), Some(params)),
+            is_old,
+        }
+    }
+
+    #[tokio::test]
+    async fn what_the_old_stream_says_late_takes_nothing_back() {
+        let mut overlap = Overlap::new(None, OVERLAP);
+        let states = [("1", true), ("2", true), ("3", false), ("2", true), ("4", false), ("3", true)];
+        for (state, is_old) in states {
+            overlap.keep("t".into(), said(state, is_old));
+        }
+        let kept = overlap.kept.remove("t").unwrap();
+        assert_eq!(kept.note.params.unwrap().as_str(), "4");
+    }
+
+    #[test]
+    fn each_feed_is_read_by_its_own_names() {
+        let note = said(r#"{"taskId":"t","uri":"u"}"#, false).note;
+        assert_eq!(Feed::Tasks.named_by(&note).as_deref(), Some("t"));
+        assert_eq!(Feed::Resources.named_by(&note), None, "it is no notification of a resource");
+        let filter = || Object::read(&RawJson::from_static(r#"{"taskIds":["a",5,"b"]}"#)).ok();
+        assert_eq!(Feed::Tasks.names_in(filter()).len(), 2);
+        assert!(Feed::Resources.names_in(filter()).is_empty() && Feed::Tasks.names_in(None).is_empty());
+    }
+}

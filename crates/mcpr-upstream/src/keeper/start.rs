@@ -16,6 +16,7 @@ use crate::era::{self, Verdict};
 use crate::hearing::{Hearing, News};
 use crate::introduce::{Discovery, Introduced, discover, initialize};
 use crate::list::{Listed, Lister};
+use crate::roots::Roots;
 use crate::spec::{Reach, SseChoice};
 use crate::status::Heard;
 use crate::turn::Turn;
@@ -105,7 +106,7 @@ impl Keeper {
     /// announced.
     async fn first_lists(&self, mut met: Met) -> Result<Started, Failed> {
         let (version, transport) = (met.introduced.version, met.line.transport.clone());
-        let replica = Replica::new(self.name.clone(), version, transport, met.pid);
+        let replica = Replica::new(self.name.clone(), version, transport, met.pid, met.line.roots.clone());
         let herald = self.herald();
         let begun = Hearing::begin(&replica, &met.introduced, &self.wishes, &herald);
         let (hearing, news) = met.line.during(begun).await;
@@ -257,7 +258,8 @@ impl Keeper {
             signs,
         } = self.around.dial.dial(&self.name, &self.spec, wire).await?;
         self.signs.lock().clone_from(&signs);
-        Ok((Line::new(transport, events, self.herald()), signs))
+        let roots = Roots::new(self.asks_roots.clone());
+        Ok((Line::new(transport, events, self.herald(), roots), signs))
     }
 
     async fn probe(&self, line: &mut Line, signs: Option<&dyn Signs>) -> Result<Probe, Failed> {

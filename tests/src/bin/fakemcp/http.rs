@@ -35,6 +35,7 @@ where
     let mut connections = JoinSet::new();
     loop {
         let (stream, _) = listener.accept().await?;
+        stream.set_nodelay(true)?; // Events go out when they are said.
         while connections.try_join_next().is_some() {}
         let handle = handle.clone();
         let service = service_fn(move |request| {

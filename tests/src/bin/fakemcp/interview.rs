@@ -114,15 +114,22 @@ impl Server {
     pub(crate) fn ask_late(&self, request: &Request) {
         let Ok(params) = &request.params else { return };
         let late = self.spec.interview.iter().filter(|all| all.late);
-        for ask in late.filter(|all| named(&all.on, request)).flat_map(|all| all.rounds.iter().flatten()) {
+        for ask in late
+            .filter(|all| named(&all.on, request))
+            .flat_map(|all| all.rounds.iter().flatten())
+        {
             let asked = ask.params_for(params.arguments_text());
             let id = self.id_of(ask);
-            self.notices.send(&message::request(&id, &ask.method, Some(&asked)));
+            self.notices
+                .send(&message::request(&id, &ask.method, Some(&asked)));
         }
     }
 
     async fn ask_all(&self, interview: &Interview, arguments: &str, context: Context<'_>) -> String {
-        let aside = interview.aside.then(|| self.notices.outlet_of(context.talk)).flatten();
+        let aside = interview
+            .aside
+            .then(|| self.notices.outlet_of(context.talk))
+            .flatten();
         let outlet = aside.as_ref().unwrap_or(context.outlet);
         let mut said = Vec::new();
         loop {
@@ -152,7 +159,9 @@ impl Server {
     }
 
     fn id_of(&self, ask: &Ask) -> String {
-        ask.id.as_ref().map_or_else(|| self.fresh_id(), |id| id.get().to_owned())
+        ask.id
+            .as_ref()
+            .map_or_else(|| self.fresh_id(), |id| id.get().to_owned())
     }
 }
 
@@ -181,7 +190,9 @@ fn next_round(interview: &Interview, params: &Params, arguments: &str) -> Outcom
     if !missing.is_empty() {
         return Outcome::Asks(needs_more(interview, &state, &missing, arguments));
     }
-    state.said.push(RawValue::from_string(brought.to_owned()).expect("answers are JSON"));
+    state
+        .said
+        .push(RawValue::from_string(brought.to_owned()).expect("answers are JSON"));
     state.round += 1;
     if interview.endless {
         state.round %= interview.rounds.len();

@@ -13,10 +13,10 @@ use crate::fault::Fault;
 use crate::log::{Head, Log};
 use crate::message::{self, Message, Params, Request};
 use crate::notices::{Notices, is_part};
+use crate::old_tasks;
 use crate::outlet::Outlet;
 use crate::spec::{Raw, Spec, exact, named, scripted};
 use crate::tasks::Table;
-use crate::old_tasks;
 
 /// The code with which a server leaves when its script says so.
 const LEAVES: i32 = 3;
@@ -228,7 +228,10 @@ impl Server {
 
     /// The result or the error that the spec holds for the request.
     fn scripted(&self, request: &Request) -> Option<Result<String, Fault>> {
-        let once = request.keys().into_iter().find(|key| self.spec.error_once.contains_key(key));
+        let once = request
+            .keys()
+            .into_iter()
+            .find(|key| self.spec.error_once.contains_key(key));
         let once = once.filter(|key| self.spent.lock().insert(key.clone()));
         let once = once.and_then(|key| self.spec.error_once.get(&key));
         if let Some(error) = once.or_else(|| scripted(&self.spec.error, request)) {

@@ -301,7 +301,10 @@ impl Notice {
     /// Its parameters for a call.
     pub(crate) fn params_for(&self, request: &Request) -> Option<String> {
         let params = self.params.as_ref()?.get();
-        let arguments = request.params.as_ref().map_or("{}", |params| params.arguments_text());
+        let arguments = request
+            .params
+            .as_ref()
+            .map_or("{}", |params| params.arguments_text());
         Some(filled(params, arguments))
     }
 }

@@ -114,7 +114,12 @@ impl Server {
         let unknown = || Fault::invalid_params(&format!("Unknown task: {id}"));
         let task = table.get_mut(id).ok_or_else(unknown)?;
         match method {
-            "tasks/get" => return Ok(format!(r#"{{"resultType":"complete",{}}}"#, self.look_at(id, task))),
+            "tasks/get" => {
+                return Ok(format!(
+                    r#"{{"resultType":"complete",{}}}"#,
+                    self.look_at(id, task)
+                ));
+            }
             "tasks/cancel" => task.cancelled = true,
             _ => {
                 let answers = params.input_responses.as_ref().map(|raw| raw.get().to_owned());
@@ -148,7 +153,11 @@ impl Server {
     fn revive(&self, id: &str) {
         let revives = self.spec.tasks.as_ref().is_some_and(|tasks| tasks.revives);
         if revives && id.starts_with("task/") {
-            self.tasks.0.lock().entry(id.to_owned()).or_insert_with(Task::ended);
+            self.tasks
+                .0
+                .lock()
+                .entry(id.to_owned())
+                .or_insert_with(Task::ended);
         }
     }
 
@@ -169,7 +178,11 @@ impl Server {
     }
 
     fn asks(&self, task: &Task) -> bool {
-        let asks = self.spec.tasks.as_ref().is_some_and(|tasks| !tasks.asks.is_empty());
+        let asks = self
+            .spec
+            .tasks
+            .as_ref()
+            .is_some_and(|tasks| !tasks.asks.is_empty());
         asks && (task.answers.is_none() || task.linger > 0)
     }
 
@@ -185,7 +198,10 @@ impl Server {
             let entries: Vec<_> = entries
                 .map(|(index, ask)| format!(r#""t{index}":{}"#, ask.entry(&task.arguments)))
                 .collect();
-            ("input_required", format!(r#","inputRequests":{{{}}}"#, entries.join(",")))
+            (
+                "input_required",
+                format!(r#","inputRequests":{{{}}}"#, entries.join(",")),
+            )
         } else if task.polls > 0 || task.held {
             ("working", String::new())
         } else {
@@ -227,7 +243,9 @@ fn admit(params: &Params) -> Result<(), Fault> {
         return Ok(());
     }
     let data = format!(r#"{{"requiredCapabilities":{{"extensions":{{"{EXTENSION}":{{}}}}}}}}"#);
-    Err(Fault::new(-32021, "this needs tasks").with_data(&data).with_status(400))
+    Err(Fault::new(-32021, "this needs tasks")
+        .with_data(&data)
+        .with_status(400))
 }
 
 /// The id of a task by its number: the same at every server, and nothing that fits in a header.

@@ -107,7 +107,11 @@ impl Server {
 
     /// Reports progress on the call's own way.
     pub(crate) async fn report_progress(&self, params: &Params, outlet: &Outlet, after: bool) {
-        let progress = self.spec.progress.as_ref().filter(|progress| progress.after == after);
+        let progress = self
+            .spec
+            .progress
+            .as_ref()
+            .filter(|progress| progress.after == after);
         let (Some(progress), Some(token)) = (progress, &params.meta.progress_token) else {
             return;
         };
@@ -204,4 +208,3 @@ fn environment() -> String {
     });
     serde_json::Value::Object(text.collect()).to_string()
 }
-

@@ -1,30 +1,27 @@
 //! A client on the Rust SDK.
 
+#![expect(deprecated, reason = "logging is deprecated, and still has to work")]
+
 use ::rmcp::model::{
-    CallToolRequestParams, ClientRequest, ProgressNotificationParam, ProtocolVersion,
-    ReadResourceRequestParams, Request, SubscriptionFilter,
+    CallToolRequestParams, ClientRequest, LoggingLevel, ProgressNotificationParam, ProtocolVersion,
+    ReadResourceRequestParams, Request, RequestMetaObject, SetLevelRequestParams, SubscriptionFilter,
 };
-use ::rmcp::service::{NotificationContext, PeerRequestOptions, RequestHandle, RunningService, Subscription};
+use ::rmcp::service::{PeerRequestOptions, RequestHandle, RunningService, Subscription};
 use ::rmcp::transport::StreamableHttpClientTransport;
 use ::rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use ::rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt as _, RoleClient};
+use ::rmcp::{ClientLifecycleMode, ClientServiceExt as _, RoleClient, ServiceError};
 use mcpr_tests::Gateway;
 use serde_json::{Value, json};
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::timeout;
 
+use super::ears::Ears;
 use super::{PATIENCE, SESSION, STATELESS};
 
 /// A connected client.
 pub(crate) struct Sdk {
     service: RunningService<RoleClient, Ears>,
     progress: mpsc::UnboundedReceiver<ProgressNotificationParam>,
-}
-
-/// What the client hears besides answers.
-pub(crate) struct Ears {
-    progress: mpsc::UnboundedSender<ProgressNotificationParam>,
-    changed: broadcast::Sender<List>,
 }
 
 /// A list of which changes are announced.
@@ -43,18 +40,21 @@ pub(crate) enum Notices {
 impl Sdk {
     /// A client that insists on a version.
     pub(crate) async fn connect(gateway: &Gateway, version: &ProtocolVersion) -> Self {
+        Self::settled(gateway, version, None).await
+    }
+
+    /// The same with a user of this name, who can be asked everything.
+    pub(crate) async fn connect_as(gateway: &Gateway, version: &ProtocolVersion, user: &str) -> Self {
+        Self::settled(gateway, version, Some(user)).await
+    }
+
+    async fn settled(gateway: &Gateway, version: &ProtocolVersion, user: Option<&str>) -> Self {
         let preferred_versions = vec![version.clone()];
-        let stateless = *version == STATELESS;
-        let discover = ClientLifecycleMode::Discover { preferred_versions };
-        Self::with(
-            gateway,
-            if stateless {
-                discover
-            } else {
-                ClientLifecycleMode::Initialize
-            },
-        )
-        .await
+        let lifecycle = match *version == STATELESS {
+            true => ClientLifecycleMode::Discover { preferred_versions },
+            false => ClientLifecycleMode::Initialize,
+        };
+        Self::with(gateway, lifecycle, user).await
     }
 
     /// A client that finds out what the other side speaks.
@@ -66,18 +66,16 @@ impl Sdk {
                 preferred_versions,
                 legacy_version: Some(SESSION),
             },
+            None,
         )
         .await
     }
 
-    async fn with(gateway: &Gateway, lifecycle: ClientLifecycleMode) -> Self {
+    async fn with(gateway: &Gateway, lifecycle: ClientLifecycleMode, user: Option<&str>) -> Self {
         let config =
             StreamableHttpClientTransportConfig::with_uri(gateway.url()).auth_header(gateway.token.clone());
         let (sender, progress) = mpsc::unbounded_channel();
-        let ears = Ears {
-            progress: sender,
-            changed: broadcast::Sender::new(16),
-        };
+        let ears = Ears::new(sender, user);
         let service = ears
             .serve_with_lifecycle(StreamableHttpClientTransport::from_config(config), lifecycle)
             .await;
@@ -118,10 +116,43 @@ impl Sdk {
     }
 
     pub(crate) async fn call(&self, tool: &str, arguments: &Value) -> Value {
-        let arguments = arguments.as_object().expect("arguments are an object").clone();
-        let call = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        let result = self.service.call_tool(call).await;
-        json!(result.unwrap_or_else(|error| panic!("{tool}: {error}")))
+        let result = self.try_call(tool, arguments).await;
+        result.unwrap_or_else(|error| panic!("{tool}: {error}"))
+    }
+
+    /// Calls a tool, which may be answered with an error.
+    pub(crate) async fn try_call(&self, tool: &str, arguments: &Value) -> Result<Value, ServiceError> {
+        let result = self.service.call_tool(request(tool, arguments)).await;
+        result.map(|result| json!(result))
+    }
+
+    /// Calls a tool and gives what was logged for it, at a level that is told in the way of the era.
+    pub(crate) async fn call_with_log(&self, tool: &str, level: LoggingLevel) -> (Value, Vec<Value>) {
+        let mut call = request(tool, &json!({}));
+        if self.version() == STATELESS {
+            let mut meta = RequestMetaObject::default();
+            meta.set_log_level(level);
+            call.meta = Some(meta);
+        } else {
+            self.set_level(level).await;
+        }
+        let result = self.service.call_tool(call).await.expect("the call is answered");
+        (json!(result), self.service.service().take_log())
+    }
+
+    pub(crate) async fn set_level(&self, level: LoggingLevel) {
+        let set = self.service.set_level(SetLevelRequestParams::new(level)).await;
+        set.expect("a level can be set");
+    }
+
+    pub(crate) async fn ping(&self) {
+        let ping = ClientRequest::PingRequest(Default::default());
+        self.service.send_request(ping).await.expect("a ping is answered");
+    }
+
+    /// The methods of what it was asked, in order.
+    pub(crate) fn asked(&self) -> Vec<&'static str> {
+        self.service.service().asked()
     }
 
     /// Begins a call without waiting for its end.
@@ -149,7 +180,7 @@ impl Sdk {
 
     pub(crate) async fn notices(&self, list: List) -> Notices {
         if self.version() < STATELESS {
-            return Notices::Session(list, self.service.service().changed.subscribe());
+            return Notices::Session(list, self.service.service().listen());
         }
         let filter = SubscriptionFilter::builder();
         let filter = match list {
@@ -159,6 +190,11 @@ impl Sdk {
         let listening = self.service.listen(filter.build()).await;
         Notices::Stateless(Box::new(listening.expect("the gateway lets clients listen")))
     }
+}
+
+fn request(tool: &str, arguments: &Value) -> CallToolRequestParams {
+    let arguments = arguments.as_object().expect("arguments are an object").clone();
+    CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments)
 }
 
 impl Notices {
@@ -180,22 +216,5 @@ impl Notices {
                     .expect("the stream goes on");
             }
         }
-    }
-}
-
-impl ClientHandler for Ears {
-    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        // A test that is over hears nothing more.
-        let _ = self.progress.send(progress);
-    }
-
-    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        // The same.
-        let _ = self.changed.send(List::Tools);
-    }
-
-    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
-        // The same.
-        let _ = self.changed.send(List::Resources);
     }
 }

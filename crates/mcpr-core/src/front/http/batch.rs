@@ -10,7 +10,6 @@ use mcpr_transport::http::server::{Call, Reply};
 use super::HttpFront;
 use super::context::{PATH, SESSION, names_stateless_version};
 use super::events::cancelled;
-use super::post::hear;
 use super::refusal::refuse;
 use crate::client::Context;
 use crate::fault::Fault;
@@ -37,7 +36,7 @@ impl HttpFront {
         let requests = batch.requests.into_iter();
         let dispatched = requests.map(|request| self.gateway.dispatch(context.clone(), request));
         let handled = batch::begin(dispatched, || {
-            batch.notes.iter().for_each(|note| hear(&session, note));
+            batch.notes.iter().for_each(|note| session.hear(note));
             batch
                 .responses
                 .into_iter()

@@ -2,9 +2,7 @@
 
 use ::http::{HeaderMap, HeaderValue, StatusCode};
 use mcpr_auth::Principal;
-use mcpr_protocol::{
-    Broken, Era, Fault as MessageFault, Id, Message, Notification, Object, Request, Response, notification,
-};
+use mcpr_protocol::{Broken, Era, Fault as MessageFault, Message, Notification, Request, Response};
 use mcpr_transport::http::server::{Call, Reply};
 
 use super::HttpFront;
@@ -13,7 +11,6 @@ use super::events::listen_events;
 use super::refusal::refuse;
 use crate::dispatch::Handled;
 use crate::fault::Fault;
-use crate::session::Session;
 
 impl HttpFront {
     pub(super) async fn post(&self, caller: Principal, call: Call) -> Reply {
@@ -68,7 +65,7 @@ impl HttpFront {
         }
         match self.session(caller, headers, None) {
             Ok(session) => {
-                hear(&session, note);
+                session.hear(note);
                 Reply::empty(StatusCode::ACCEPTED)
             }
             Err(fault) => refuse(None, &fault, Era::Session),
@@ -89,19 +86,4 @@ impl HttpFront {
             Err(fault) => refuse(None, &fault, Era::Session),
         }
     }
-}
-
-/// Takes a notification of a client.
-pub(super) fn hear(session: &Session, note: &Notification) {
-    if let Some(id) = cancelled(note) {
-        session.flights.cancel(&id);
-    }
-}
-
-/// The request that a `notifications/cancelled` is about.
-pub(crate) fn cancelled(note: &Notification) -> Option<Id> {
-    if &*note.method != notification::CANCELLED {
-        return None;
-    }
-    Id::new(Object::read(note.params.as_ref()?).ok()?.get("requestId")?)
 }

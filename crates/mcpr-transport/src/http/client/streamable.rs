@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -22,7 +23,7 @@ use super::listen::Listener;
 use super::parcel::Parcel;
 use super::target::Target;
 use crate::party::Floor;
-use crate::{Event, Exchange, Failed, FailedKind, Outgoing, Party, Transport};
+use crate::{Answering, Event, Exchange, Failed, FailedKind, Outgoing, Party, Reason, Transport};
 
 /// How many events wait for the one who reads them; then the stream waits.
 const EVENTS: usize = 256;
@@ -129,6 +130,13 @@ impl Transport for Streamable {
         )))
     }
 
+    fn attend(&self, party: Party) -> Option<Exchange> {
+        let id = self.next_id();
+        self.shared.floor.enter(id, party);
+        let shared = Arc::clone(&self.shared);
+        Some(Exchange::new(Attending { shared, id }))
+    }
+
     fn tells_apart(&self) -> bool {
         !self.shared.floor.is_vague()
     }
@@ -165,6 +173,27 @@ impl Transport for Streamable {
         self.shared.finish_errands().await;
         self.shared.end_session().await;
         self.shared.link.close();
+    }
+}
+
+/// A seat without a request.
+struct Attending {
+    shared: Arc<Shared>,
+    id: u64,
+}
+
+impl Answering for Attending {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Message, Failed>> {
+        let mail = self.shared.floor.mail(self.id, cx);
+        mail.map_or(Poll::Pending, |message| Poll::Ready(Ok(message)))
+    }
+
+    fn cancel(self: Box<Self>, _: Reason) {}
+}
+
+impl Drop for Attending {
+    fn drop(&mut self) {
+        self.shared.floor.leave(self.id, true);
     }
 }
 
