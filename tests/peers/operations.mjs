@@ -2,8 +2,6 @@
 
 import { capabilities, handlers } from './answers.mjs';
 
-import fs from 'node:fs';
-const log = (text) => fs.appendFileSync('/tmp/ts-debug.log', process.pid + ' ' + text);
 const STATELESS = '2026-07-28';
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
@@ -29,7 +27,7 @@ class Ears {
   notices = [];
   wake = () => {};
 
-  hear(notice) { log(`${new Date().toISOString()} heard ${JSON.stringify(notice)}\n`);
+  hear(notice) {
     this.notices.push(notice);
     this.wake();
   }
@@ -41,12 +39,12 @@ class Ears {
     return taken.map((notice) => notice.params ?? {});
   }
 
-  /** The same, once there is one. */
+  /** The first notice of a method, once there is one. */
   async next(method) {
     for (;;) {
-      const taken = this.take(method);
-      if (taken.length > 0) {
-        return taken[0];
+      const index = this.notices.findIndex((notice) => notice.method === method);
+      if (index >= 0) {
+        return this.notices.splice(index, 1)[0].params ?? {};
       }
       await new Promise((resolve) => {
         this.wake = resolve;
@@ -118,6 +116,17 @@ class Worker {
     return { heard: heard.uri };
   }
 
+  /** Waits until a tool is listed or no longer is, looking again whenever the list is said to have changed. */
+  async awaitTool({ name, listed }) {
+    for (;;) {
+      const { tools } = await this.client.listTools();
+      if (tools.some((tool) => tool.name === name) === listed) {
+        return {};
+      }
+      await this.ears.next('notifications/tools/list_changed');
+    }
+  }
+
   async close() {
     await Promise.all(this.listens.map((listen) => listen.close()));
     await this.client.close();
@@ -136,7 +145,7 @@ const OPERATIONS = {
   call_once: (worker, operation) => worker.callOnce(operation),
   hear: (worker, operation) => worker.hear(operation),
   listen: (worker, { filter }) => worker.listen(filter),
-  next_notice: (worker, { method }) => worker.ears.next(method),
+  await_tool: (worker, operation) => worker.awaitTool(operation),
   ping: ({ client }) => client.ping(),
   set_level: ({ client }, { level }) => client.setLoggingLevel(level),
   read_resource: ({ client }, { uri }) => client.readResource({ uri }),
@@ -166,7 +175,7 @@ export async function drive({ client, asked }, transport, operations, call) {
   await client.connect(transport);
   const results = [];
   for (const operation of operations) {
-    results.push(await run(worker, operation)); log(`${new Date().toISOString()} ${JSON.stringify(operation)} ${JSON.stringify(results.at(-1)).slice(0,300)}\n`);
+    results.push(await run(worker, operation));
   }
   const server = client.getServerVersion();
   const version = client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion ?? null;

@@ -36,11 +36,12 @@ class Ears:
         return taken
 
     async def next(self, method):
-        """The same, once there is one."""
-        while not (taken := self.take(method)):
+        """The first notice of a method, once there is one."""
+        while not (found := [notice for notice in self.notices if notice[0] == method]):
             self.woken.clear()
             await self.woken.wait()
-        return taken[0]
+        self.notices.remove(found[0])
+        return found[0][1]
 
 
 class Answers:
@@ -136,8 +137,11 @@ class Worker:
             await self.listens.enter_async_context(self.client.listen(**wanted))
         return {}
 
-    async def next_notice(self, op):
-        return await self.ears.next(op["method"])
+    async def await_tool(self, op):
+        """Waits until a tool is listed or no longer is, looking again whenever the list is said to have changed."""
+        while op["listed"] != any(tool.name == op["name"] for tool in (await self.client.list_tools()).tools):
+            await self.ears.next("notifications/tools/list_changed")
+        return {}
 
     async def hear(self, op):
         """Subscribes to a resource in the way of the era, calls a tool that changes it, and gives what is heard of it."""
@@ -172,7 +176,7 @@ OPERATIONS = {
     "complete": Worker.complete,
     "hear": Worker.hear,
     "listen": Worker.listen,
-    "next_notice": Worker.next_notice,
+    "await_tool": Worker.await_tool,
     "ping": lambda worker, op: worker.client.send_ping(),
     "set_level": lambda worker, op: worker.client.set_logging_level(op["level"]),
     "read_resource": lambda worker, op: worker.client.read_resource(op["uri"]),

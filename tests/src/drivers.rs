@@ -22,7 +22,7 @@ pub use operation::Operation;
 pub use told::{Asked, Outcome, Told};
 
 /// How long a client may take for all its operations.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A real client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,10 @@ impl Client {
     ///
     /// When one of them fails, with what it said.
     pub async fn run_all(url: &str, token: &str, operations: &[Operation]) -> Vec<(Self, Told)> {
-        Self::run_each(&Self::ALL, url, token, |_| (Answers::default(), operations.to_vec())).await
+        Self::run_each(&Self::ALL, url, token, |_| {
+            (Answers::default(), operations.to_vec())
+        })
+        .await
     }
 
     /// Runs some of them at the same time, each with answers and operations of its own.

@@ -6,6 +6,7 @@
 
 mod bins;
 pub mod client;
+pub mod clis;
 pub mod drivers;
 mod either;
 mod fake;
@@ -15,6 +16,7 @@ mod log;
 pub mod peers;
 pub mod pipe;
 pub mod raw;
+pub mod recorder;
 mod reference;
 pub mod talk;
 mod wait;

@@ -1,7 +1,7 @@
 //! Real servers and clients, installed once under `target/peers`, at exact versions.
 //!
 //! npm servers run on a Node of their own, Python ones in virtual environments. What is installed is
-//! written down in `tests/peers`: three times a `package-lock.json`, and three lists of Python packages.
+//! written down in `tests/peers`: four times a `package-lock.json`, and three lists of Python packages.
 
 mod install;
 mod parts;
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 use crate::bins::{package, target};
 
-use parts::{Npm, Python};
+use parts::{Npm, Part, Python};
 
 pub use served::Served;
 
@@ -32,13 +32,29 @@ pub struct Peers {
 /// When they cannot be installed; the text names the tool that is missing and what to do.
 pub fn ready() -> &'static Peers {
     static READY: OnceLock<Peers> = OnceLock::new();
+    READY.get_or_init(|| installed(Part::COMMON))
+}
+
+/// The same with the command lines of Claude Code, Codex and Gemini, which take a gigabyte and another
+/// quarter of a minute.
+///
+/// # Panics
+///
+/// As [`ready`].
+pub fn clis() -> &'static Peers {
+    static READY: OnceLock<Peers> = OnceLock::new();
     READY.get_or_init(|| {
-        let folder = target().join("peers");
-        match install::ensure(&folder) {
-            Ok(()) => Peers { folder },
-            Err(error) => panic!("the real MCP servers and clients for the tests are not ready: {error:#}"),
-        }
+        ready();
+        installed(Part::CLIS)
     })
+}
+
+fn installed(parts: &[Part]) -> Peers {
+    let folder = target().join("peers");
+    match install::ensure(&folder, parts) {
+        Ok(()) => Peers { folder },
+        Err(error) => panic!("the real MCP servers and clients for the tests are not ready: {error:#}"),
+    }
 }
 
 impl Peers {
@@ -158,6 +174,25 @@ impl Peers {
     /// The Python SDK 2.3; URL, operations and `--era` follow.
     pub fn py_client(&self) -> Words {
         self.python_words(Python::Current, &[&script("py_client.py")])
+    }
+
+    /// Claude Code; its arguments follow.
+    pub fn claude_code(&self) -> Words {
+        self.cli("@anthropic-ai/claude-code/cli-wrapper.cjs")
+    }
+
+    /// The Codex CLI; its arguments follow.
+    pub fn codex(&self) -> Words {
+        self.cli("@openai/codex/bin/codex.js")
+    }
+
+    /// The Gemini CLI; its arguments follow.
+    pub fn gemini(&self) -> Words {
+        self.cli("@google/gemini-cli/bundle/gemini.js")
+    }
+
+    fn cli(&self, entry: &str) -> Words {
+        self.node_words(&self.modules_of(Npm::Clis).join(entry), &[])
     }
 
     fn modules(&self) -> PathBuf {

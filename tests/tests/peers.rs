@@ -139,9 +139,18 @@ async fn every_client_answers_directly() {
         assert_eq!(told.text(1), "Ada likes Ada's blue.", "{client:?}");
         assert_eq!(told.text(2), "Ada's model", "{client:?}");
         assert!(told.text(3).contains("file:///home/Ada"), "{client:?}");
-        assert_eq!(told.ok(4)["log"].as_array().map(Vec::len), Some(3), "{client:?}: {}", told.ok(4));
+        assert_eq!(
+            told.ok(4)["log"].as_array().map(Vec::len),
+            Some(3),
+            "{client:?}: {}",
+            told.ok(4)
+        );
         assert_eq!(told.asked.len(), 5, "{client:?}");
-        let version = if client.is_stateless() { "2026-07-28" } else { "2025-11-25" };
+        let version = if client.is_stateless() {
+            "2026-07-28"
+        } else {
+            "2025-11-25"
+        };
         assert_eq!(told.version.as_deref(), Some(version), "{client:?}");
     }
 }

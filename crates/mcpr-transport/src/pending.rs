@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use mcpr_protocol::{Id, Message, Notification, Object, RawJson, Response, key, notification};
@@ -58,6 +58,8 @@ struct Table {
 #[derive(Debug)]
 struct Slot {
     party: Party,
+    /// Whether the server may end it by a cancel.
+    listens: AtomicBool,
     inbox: Mutex<Inbox>,
 }
 
@@ -112,6 +114,7 @@ impl Pending {
         }
         let slot = Arc::new(Slot {
             party,
+            listens: AtomicBool::new(false),
             inbox: Mutex::default(),
         });
         table.open.insert(id, Arc::clone(&slot));
@@ -146,6 +149,9 @@ impl Pending {
     fn place(&self, message: Message) -> Option<Message> {
         if !may_belong(&message) {
             return Some(message);
+        }
+        if let Some(listen) = self.given_up(&message) {
+            return listen.push(message);
         }
         let found = {
             let table = self.table.lock();
@@ -184,6 +190,18 @@ impl Pending {
             (None, Some(id)) => debug!(request_id = %id, "an answer came for which nobody waits"),
             (None, None) => warn!("the server reports an error without saying about which request"),
         }
+    }
+
+    /// The listen that a server gives up (2026-07-28, cancellation: the only request of ours that
+    /// it can). In the session era a cancel is about a request of the server's own.
+    fn given_up(&self, message: &Message) -> Option<Arc<Slot>> {
+        let Message::Notification(note) = message else {
+            return None;
+        };
+        let params = note.params.as_ref().filter(|_| &*note.method == notification::CANCELLED)?;
+        let id = number(&Object::read(params).ok()?.get("requestId")?)?;
+        let slot = self.table.lock().open.get(&id).cloned();
+        slot.filter(|slot| slot.listens.load(Ordering::Relaxed))
     }
 
     fn route(&self, notification: Notification) -> Option<Notification> {
@@ -269,6 +287,11 @@ impl Ticket {
     /// The id of the request.
     pub fn id(&self) -> u64 {
         self.id
+    }
+
+    /// It is for a `subscriptions/listen`, which the server may end by a cancel.
+    pub fn is_for_a_listen(&self) {
+        self.slot.listens.store(true, Ordering::Relaxed);
     }
 
     /// Waits for what comes next for this request: notifications in order, then how it ended.
@@ -407,6 +430,24 @@ mod tests {
             "params":{"_meta":{"io.modelcontextprotocol/subscriptionId":3}}}"#;
         assert!(pending.deliver(message(changed)).is_none());
         assert!(poll(&mut listen).is_ready());
+    }
+
+    #[test]
+    fn a_cancel_of_a_listen_comes_to_it_and_one_of_anything_else_does_not() {
+        let pending = Pending::new();
+        let mut call = pending.enter(3, Party::GATEWAY).unwrap();
+        let mut listen = pending.enter(4, Party::GATEWAY).unwrap();
+        listen.is_for_a_listen();
+        let cancel = |id| {
+            format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+        };
+        for other in ["3", "5", "\"x\"", "null"] {
+            let event = pending.deliver(message(&cancel(other)));
+            assert!(matches!(event, Some(Event::Notification(_))), "{other}");
+        }
+        assert!(poll(&mut call).is_pending() && poll(&mut listen).is_pending());
+        assert!(pending.deliver(message(&cancel("4"))).is_none());
+        assert!(poll(&mut listen).is_ready() && poll(&mut call).is_pending());
     }
 
     #[test]

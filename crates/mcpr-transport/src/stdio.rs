@@ -131,6 +131,9 @@ impl Transport for Stdio {
 
     async fn open(&self, request: Outgoing) -> Result<Exchange, Failed> {
         let ticket = self.pending.enter(request.id, request.party)?;
+        if request.method == Method::Listen {
+            ticket.is_for_a_listen();
+        }
         let text = Request::text(&Id::number(request.id), request.method.as_str(), request.params);
         let receipt = self.post.writer.send(text).await.map_err(unwritten)?;
         // A handshake cannot be cancelled (all revisions of the session era, cancellation).

@@ -24,7 +24,9 @@ impl Answers {
     /// The answers of somebody with this name, to everything.
     pub fn of(name: &str) -> Self {
         Self {
-            form: Some(json!({ "name": name, "color": format!("{name}'s blue"), "confirm": true, "ok": true })),
+            form: Some(
+                json!({ "name": name, "color": format!("{name}'s blue"), "confirm": true, "ok": true }),
+            ),
             url: Some("accept"),
             model: Some(format!("{name}'s model")),
             roots: Some(vec![format!("file:///home/{name}")]),

@@ -92,9 +92,9 @@ impl Operation {
         Self(json!({ "op": "listen", "filter": { "toolsListChanged": true } }))
     }
 
-    /// Waits until it hears this; what it heard of other things is kept.
-    pub fn next_notice(method: &str) -> Self {
-        Self(json!({ "op": "next_notice", "method": method }))
+    /// Waits until a tool is listed, or no longer is: looks again whenever it hears that the list changed.
+    pub fn await_tool(name: &str, listed: bool) -> Self {
+        Self(json!({ "op": "await_tool", "name": name, "listed": listed }))
     }
 
     /// Asks whether the other side is there.

@@ -38,25 +38,25 @@ const NPM: Tool = Tool {
     advice: "install npm, which comes with Node.js from https://nodejs.org",
 };
 
-/// Makes sure that everything is installed in `peers` in the versions of this build.
-pub(super) fn ensure(peers: &Path) -> Result<()> {
-    if missing(peers).is_empty() {
+/// Makes sure that these parts are installed in `peers` in the versions of this build.
+pub(super) fn ensure(peers: &Path, parts: &[Part]) -> Result<()> {
+    if missing(peers, parts).is_empty() {
         return Ok(());
     }
     fs::create_dir_all(peers)?;
     // Tests run in many processes; the first one installs, the others wait here.
     let lock = File::create(peers.join("lock"))?;
     lock.lock().context("locking target/peers")?;
-    install(peers, &missing(peers))
+    install(peers, &missing(peers, parts))
 }
 
-/// The parts that are not installed in the versions of this build.
-fn missing(peers: &Path) -> Vec<Part> {
+/// Those that are not installed in the versions of this build.
+fn missing(peers: &Path, parts: &[Part]) -> Vec<Part> {
     let current = |part: &Part| {
         let stamp = fs::read_to_string(peers.join(part.stamp()));
         stamp.is_ok_and(|stamp| stamp == part.pins())
     };
-    Part::all().filter(|part| !current(part)).collect()
+    parts.iter().filter(|part| !current(part)).copied().collect()
 }
 
 /// Installs npm packages and Python packages side by side.

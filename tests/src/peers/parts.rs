@@ -16,6 +16,8 @@ pub(super) enum Npm {
     Conformance0_1,
     /// The conformance suite of both eras.
     Conformance0_2,
+    /// The command lines of Claude Code, Codex and Gemini.
+    Clis,
 }
 
 /// The Python environments: one release of the Python SDK in each.
@@ -30,13 +32,18 @@ pub(super) enum Python {
 }
 
 impl Part {
-    /// All parts.
-    pub(super) fn all() -> impl Iterator<Item = Self> {
-        let npm = [Npm::Peers, Npm::Conformance0_1, Npm::Conformance0_2];
-        let python = [Python::Current, Python::V1_2, Python::V1_12];
-        let npm = npm.into_iter().map(Self::Npm);
-        npm.chain(python.into_iter().map(Self::Python))
-    }
+    /// The parts that most tests want.
+    pub(super) const COMMON: &[Self] = &[
+        Self::Npm(Npm::Peers),
+        Self::Npm(Npm::Conformance0_1),
+        Self::Npm(Npm::Conformance0_2),
+        Self::Python(Python::Current),
+        Self::Python(Python::V1_2),
+        Self::Python(Python::V1_12),
+    ];
+
+    /// The part that is a gigabyte large, for the few tests that want it.
+    pub(super) const CLIS: &[Self] = &[Self::Npm(Npm::Clis)];
 
     /// The file that tells which versions are installed.
     pub(super) fn stamp(self) -> String {
@@ -66,6 +73,7 @@ impl Npm {
             Self::Peers => "npm",
             Self::Conformance0_1 => "conformance-0.1",
             Self::Conformance0_2 => "conformance-0.2",
+            Self::Clis => "clis",
         }
     }
 
@@ -75,6 +83,7 @@ impl Npm {
             Self::Peers => "package-lock.json",
             Self::Conformance0_1 => "conformance-0.1.16/package-lock.json",
             Self::Conformance0_2 => "conformance-0.2.0-alpha.12/package-lock.json",
+            Self::Clis => "clis/package-lock.json",
         }
     }
 
@@ -92,6 +101,10 @@ impl Npm {
             Self::Conformance0_2 => (
                 include_str!("../../peers/conformance-0.2.0-alpha.12/package.json"),
                 include_str!("../../peers/conformance-0.2.0-alpha.12/package-lock.json"),
+            ),
+            Self::Clis => (
+                include_str!("../../peers/clis/package.json"),
+                include_str!("../../peers/clis/package-lock.json"),
             ),
         }
     }

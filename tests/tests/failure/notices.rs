@@ -44,6 +44,28 @@ async fn b18_a_tool_that_a_server_adds_is_announced_and_listed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn b18_a_listen_that_a_server_gives_up_is_opened_again() {
+    let give_up = |id: u32| {
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }).to_string()
+    };
+    let all: Vec<String> = (1..50).map(give_up).collect();
+    let script = Fake::script()
+        .tool("t")
+        .with(r#"{"env_tool": true, "era": "stateless", "junk_on": "tools/call:t"}"#);
+    let fake = script.set("noise", json!(all)).stdio();
+    let gateway = gateway().fake("a", &fake).ready().await;
+    let client = gateway.client().await;
+    let before = fake.await_received("subscriptions/listen", 1).await.len();
+
+    client.call("a_t", "{}").await;
+
+    fake.await_received("subscriptions/listen", before + 1).await;
+    let mut stream = client.stream().await;
+    client.call("a_add", "{}").await;
+    changed(&mut stream).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn b18_prompts_and_resources_too() {
     for (method, list) in [("prompts", "prompts/list"), ("resources", "resources/list")] {
         let changed = format!("notifications/{method}/list_changed");

@@ -140,3 +140,17 @@ async fn b02_a_server_that_loses_every_session_at_once_ends_in_an_error_and_not_
         fake.received_of("tools/call").len()
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lb_03_a_call_whose_stream_is_lost_with_its_session_is_not_made_again() {
+    let fake = Fake::script()
+        .tool("t")
+        .with(r#"{"session": true, "get": 404, "cut": ["tools/call"], "sse_style": ["priming"]}"#)
+        .http();
+    let gateway = gateway().fake("a", &fake).ready().await;
+
+    let answer: Value = gateway.client().await.call("a_t", "{}").await;
+
+    assert_eq!(reason(&answer), "outcome_unknown", "{answer}");
+    assert_eq!(fake.received_of("tools/call").len(), 1);
+}

@@ -70,17 +70,14 @@ async fn a_url_to_visit_is_named_to_clients_that_cannot_be_sent_there() {
     let error = json!({ "code": -32042, "message": "sign in first", "data": { "elicitations": visits } });
     let (_fake, gateway) = failing(Fake::script(), &error).await;
 
-    let called = gateway.client().await.call("a_x", "{}").await;
     let text = "sign in first\nLog in: https://x.example/login";
-    assert_eq!(
-        called["result"],
-        json!({ "content": [{ "text": text, "type": "text" }], "isError": true })
-    );
+    let told = json!({ "content": [{ "text": text, "type": "text" }], "isError": true });
+    let called = gateway.client().await.call("a_x", "{}").await;
+    assert_eq!(called["result"], told);
+    let mut complete = told;
+    complete["resultType"] = "complete".into();
     let modern = gateway.stateless().call("a_x", "{}").await;
-    assert_eq!(
-        modern["error"],
-        json!({ "code": -32603, "message": "sign in first", "data": { "upstreamCode": -32042, "upstreamData": error["data"] } })
-    );
+    assert_eq!(modern["result"], complete);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -183,3 +183,21 @@ async fn a_session_client_sends_no_such_headers_and_the_server_gets_them_all_the
     assert_eq!(received.header("mcp-param-region"), ["eu"]);
     assert_eq!(received.header("mcp-param-limit"), ["42"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_of_the_session_era_gets_none_and_its_stateless_clients_are_checked_all_the_same() {
+    let fake = Fake::script().tool_entry(TOOL).http();
+    let gateway = gateway().fake("a", &fake).ready().await;
+    let client = gateway.stateless();
+    let arguments = r#"{"region":"eu"}"#;
+
+    let refused = call(&client, arguments, &[("region", "us")]).await;
+    let taken = call(&client, arguments, &[("region", "eu")]).await;
+
+    assert_eq!(refusal(&refused), (400, -32020, json!(1)));
+    assert!(taken.message()["result"].is_object());
+    let received = &fake.await_received("tools/call", 1).await[0];
+    for header in ["mcp-method", "mcp-name", "mcp-param-region"] {
+        assert!(received.header(header).is_empty(), "{header}");
+    }
+}

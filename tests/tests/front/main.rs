@@ -16,6 +16,7 @@ mod errors;
 mod fault;
 mod guard;
 mod headers;
+mod kept_back;
 mod limits;
 mod messages;
 mod mutations;

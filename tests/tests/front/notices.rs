@@ -112,7 +112,7 @@ async fn a_listen_is_acknowledged_first_with_what_is_heard_under_its_own_id() {
         ),
         (
             "9007199254740993",
-            r#""notifications":{"resourcesListChanged":true,"none":true,"taskIds":["t"]}"#,
+            r#""notifications":{"resourcesListChanged":true,"none":true,"taskIds":[]}"#,
             json!({ "resourcesListChanged": true }),
         ),
         (

@@ -122,6 +122,26 @@ async fn a_trace_goes_on_at_the_server_with_a_span_of_the_gateway() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_trace_of_a_stateless_request_goes_on_too() {
+    let (trace, span) = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331");
+    for (fake, gateway) in pairs::servers(|script| script.tool("x")).await {
+        let client = gateway.stateless();
+        let own = format!(r#""_meta":{{"traceparent":"00-{trace}-{span}-01","tracestate":"a=1","#);
+        let text = client.text("1", "tools/call", r#""name":"a_x""#);
+        let text = text.replace(r#""_meta":{"#, &own);
+        client
+            .post(&text, "tools/call", Some("a_x"))
+            .send(gateway.port)
+            .await;
+
+        let told = fake.await_received("tools/call", 1).await[0].params()["_meta"].clone();
+        let parent = told["traceparent"].as_str().unwrap_or_default();
+        assert!(parent.starts_with(&format!("00-{trace}-")) && !parent.contains(span), "{told}");
+        assert_eq!(told["tracestate"], "a=1");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn sec_04_token_cookies_and_our_own_meta_never_reach_a_server() {
     for (fake, gateway) in pairs::servers(|script| script.tool("x")).await {
         let message = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a_x","_meta":{

@@ -139,3 +139,26 @@ async fn a_client_that_cancels_and_calls_again_keeps_its_process() {
     let processes = fake.called_processes();
     assert_eq!(processes[0], processes[1]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_whose_client_went_before_anything_was_said_asks_nobody() {
+    let ask = json!([[{ "method": "elicitation/create" }]]);
+    for era in ["session", "stateless"] {
+        let interview = json!({ "on": ["tools/call:ask"], "rounds": ask, "pause": 0.2 });
+        let fake = Fake::script().tool("ask").interview(interview).delay("tools/call", 0.2);
+        let fake = fake.set("era", json!(era)).stdio();
+        let gateway = gateway().fake("a", &fake).ready().await;
+        let client = gateway.client_with("2025-11-25", &forms()).await;
+        let connection = send(&client, CALL).await;
+        fake.await_received("tools/call", 1).await;
+
+        drop(connection);
+
+        let said = match era {
+            "session" => fake.await_answers(1).await[0].clone(),
+            _ => fake.await_received("tools/call", 2).await[1].text.clone(),
+        };
+        assert!(said.contains(r#"{"action":"cancel"}"#), "{said}");
+        gateway.await_server("a", |server| server["inFlight"] == 0).await;
+    }
+}

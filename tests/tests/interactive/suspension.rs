@@ -265,3 +265,17 @@ async fn a_call_that_waits_gives_way_to_one_that_needs_its_connection() {
         .await;
     assert!(newest.text().contains("name for"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_has_begun_ends_with_the_questions() {
+    let script = || asks("elicitation/create", NAME).with(r#"{"progress":{"count":1,"interval":0.01}}"#);
+    for place in sessions(script).await {
+        let able = place.gateway.able(&forms()).with(r#""progressToken":1"#);
+        let answer = able.ask("tools/call", r#""name":"a_ask","arguments":{}"#).await;
+        assert_eq!(answer.head.header("content-type"), Some("text/event-stream"));
+        let talk = Talk::of(&answer);
+        assert!(talk.needs_more() && talk.notes.len() == 1, "{talk:?}");
+        let done = able.call("a_ask", "{}", &talk.retry(&all(&talk))).await;
+        assert!(done.text().contains("name for"));
+    }
+}

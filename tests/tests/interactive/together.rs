@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
+use mcpr_tests::client::Session;
+use mcpr_tests::http::Connection;
 use mcpr_tests::talk::{Peer, Question, Saying};
 use mcpr_tests::{Fake, Gateway, Script, await_no_process, gateway, wait_until};
 use serde_json::{Value, json};
@@ -127,12 +129,12 @@ async fn three_clients_that_can_be_asked(fake: &Fake) {
 }
 
 /// A server that asks beside the stream of the call.
-async fn aside() -> (Fake, Gateway) {
+async fn aside(delay: Value) -> (Fake, Gateway) {
     let ask =
         json!({ "method": "elicitation/create", "params": serde_json::from_str::<Value>(NAME).unwrap() });
     let interview = json!({ "on": ["tools/call:ask"], "rounds": [[ask]], "aside": true });
     let fake = Fake::script().tool("ask").tool("plain").interview(interview);
-    let fake = fake.with(r#"{"session":true}"#).http();
+    let fake = fake.with(r#"{"session":true}"#).set("delay", delay).http();
     let gateway = gateway().fake("a", &fake).ready().await;
     hears(&fake, 1).await;
     (fake, gateway)
@@ -150,7 +152,7 @@ async fn hears(fake: &Fake, streams: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_beside_the_stream_comes_to_the_only_client_that_calls() {
-    let (_fake, gateway) = aside().await;
+    let (_fake, gateway) = aside(json!({})).await;
     for peer in gateway.peers(&all()).await {
         let talk = peer.call("a_ask", r#"{"n":"only"}"#, echo).await;
         assert!(talk.text().contains("name for"), "{talk:?}");
@@ -159,7 +161,7 @@ async fn a_question_beside_the_stream_comes_to_the_only_client_that_calls() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_of_a_server_that_asks_beside_the_stream_do_not_meet() {
-    let (fake, gateway) = aside().await;
+    let (fake, gateway) = aside(json!({})).await;
     let [first, second] = gateway.peers(&all()).await;
     first.call("a_ask", "{}", echo).await; // From now on it is known how this server asks.
     let calls = |peer: &'static str, client| async move {
@@ -200,4 +202,47 @@ async fn more_clients_than_connections_wait_in_line() {
     });
     join_all(calls).await;
     assert!(processes(&fake).len() <= 5, "{:?}", processes(&fake));
+}
+
+/// A call that is not over, of a client that can be asked.
+async fn slow(gateway: &Gateway, fake: &Fake) -> (Session, Connection) {
+    let client = gateway.client_with("2025-11-25", &forms()).await;
+    let before = fake.received_of("tools/call").len();
+    let text = client.text("tools/call", r#"{"name":"a_plain","arguments":{}}"#);
+    let mut connection = Connection::open(client.port).await;
+    connection.send(&client.post(&text).bytes()).await;
+    fake.await_received("tools/call", before + 1).await;
+    (client, connection)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn not_even_on_a_further_connection_that_has_asked_nothing_yet() {
+    let (fake, gateway) = aside(json!({ "tools/call:plain": 1.0 })).await;
+    let third = Peer::Session(gateway.client_with("2025-11-25", &all()).await);
+    third.call("a_ask", "{}", echo).await; // From now on it is known how this server asks.
+    let _first = slow(&gateway, &fake).await;
+    let _second = slow(&gateway, &fake).await;
+    let talk = third.call("a_ask", r#"{"n":3}"#, echo).await;
+    assert!(talk.text().contains("name for"), "{talk:?}");
+    assert_eq!(fake.received_of("initialize").len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_reaches_its_call_when_the_stream_it_was_asked_on_is_over() {
+    let ask = json!({ "method": "elicitation/create", "params": serde_json::from_str::<Value>(NAME).unwrap() });
+    let script = Fake::script().tool("ask").tool("plain").delay("tools/call:plain", 0.4);
+    let interview = json!({ "on": ["tools/call:ask"], "rounds": [[ask]], "pause": 0.2 });
+    let fake = script.interview(interview).stdio();
+    let gateway = gateway().fake("a", &fake).ready().await;
+    let client = gateway.client_with("2025-11-25", &forms()).await;
+    let asking = client.converse("tools/call", r#"{"name":"a_ask","arguments":{}}"#, never);
+    let other = async {
+        fake.await_received("tools/call", 1).await;
+        let silent = |_: &Question| Saying::Nothing;
+        let talk = client.converse("tools/call", r#"{"name":"a_plain","arguments":{}}"#, silent).await;
+        assert!(talk.notes.is_empty(), "the question still stands: {talk:?}");
+        client.say(&talk.questions[0].key, echo(&talk.questions[0])).await;
+    };
+    let (talk, ()) = tokio::join!(asking, other);
+    assert!(talk.text().contains("name for"), "{talk:?}");
 }

@@ -77,8 +77,11 @@ async fn ask_rmcp(gateway: &Gateway, version: &ProtocolVersion, interviews: &[In
 }
 
 fn check_questions(who: &str, mut asked: Vec<&str>, interviews: &[Interview]) {
-    let about_roots = interviews.iter().any(|interview| interview.questions.contains(&ROOTS));
-    // server-everything asks for roots a while after its start, whatever call is open then.
+    let about_roots = interviews
+        .iter()
+        .any(|interview| interview.questions.contains(&ROOTS));
+    // server-everything asks for roots a while after its start, whatever call is open then, and when
+    // mcpr tells it that they may be others.
     asked.retain(|question| about_roots || *question != ROOTS);
     let mut asked = asked.into_iter();
     for interview in interviews {
@@ -91,14 +94,30 @@ fn check_questions(who: &str, mut asked: Vec<&str>, interviews: &[Interview]) {
 
 /// What server-everything asks, under the name that it has in the file.
 fn everything(server: &str) -> Vec<Interview> {
-    let tool = |name: &str| format!("{server}_trigger_{name}");
+    let tool = |name: &str| format!("{server}_{name}");
     let visit = json!({ "url": VISIT, "message": "Please visit" });
     let prompt = json!({ "prompt": "Hi" });
-    vec![
-        Interview::new(&tool("elicitation_request"), json!({}), &[FORM], "provided the requested information"),
-        Interview::new(&tool("sampling_request"), prompt, &[MODEL], "{who}'s model"),
-        Interview::new(&tool("url_elicitation"), visit, &[FORM], VISIT),
-    ]
+    let asked = "provided the requested information";
+    let mut all = vec![
+        Interview::new(&tool("trigger_elicitation_request"), json!({}), &[FORM], asked),
+        Interview::new(
+            &tool("trigger_sampling_request"),
+            prompt,
+            &[MODEL],
+            "{who}'s model",
+        ),
+        Interview::new(&tool("trigger_url_elicitation"), visit, &[FORM], VISIT),
+    ];
+    // Over HTTP all share a session, in which there are no roots while several have calls open.
+    if server != "http" {
+        all.push(Interview::new(
+            &tool("get_roots_list"),
+            json!({}),
+            &[],
+            "file:///home/{who}",
+        ));
+    }
+    all
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,15 +130,28 @@ async fn row_05_server_everything_asks_clients_of_both_eras_over_each_transport(
         .server("sse", json!({ "type": "sse", "url": sse.url() }))
         .ready()
         .await;
-    let interviews: Vec<_> = ["stdio", "http", "sse"].into_iter().flat_map(everything).collect();
+    let interviews: Vec<_> = ["stdio", "http", "sse"]
+        .into_iter()
+        .flat_map(everything)
+        .collect();
     for (client, told) in ask_each(&gateway, &interviews).await {
         let forms = told.asked.iter().filter(|asked| asked.method == FORM);
         for form in forms.map(|asked| &asked.params) {
             // Only the session era has ids for the visits of URLs.
             let names_visit = form["mode"] == "url" && !client.is_stateless();
-            assert_eq!(form["elicitationId"].is_string(), names_visit, "{client:?}: {form}");
-            let fields = form["requestedSchema"]["properties"].as_object().map_or(0, |fields| fields.len());
-            assert_eq!(fields, if form["mode"] == "url" { 0 } else { 13 }, "{client:?}: {form}");
+            assert_eq!(
+                form["elicitationId"].is_string(),
+                names_visit,
+                "{client:?}: {form}"
+            );
+            let fields = form["requestedSchema"]["properties"]
+                .as_object()
+                .map_or(0, |fields| fields.len());
+            assert_eq!(
+                fields,
+                if form["mode"] == "url" { 0 } else { 13 },
+                "{client:?}: {form}"
+            );
         }
     }
     brood.stop(gateway).await;
@@ -128,7 +160,12 @@ async fn row_05_server_everything_asks_clients_of_both_eras_over_each_transport(
 /// What the reference server asks; each tool of one era is there in the other too.
 fn reference() -> Vec<Interview> {
     let tool = |name: &str, questions, says| {
-        Interview::new(&format!("test_input_required_result_{name}"), json!({}), questions, says)
+        Interview::new(
+            &format!("test_input_required_result_{name}"),
+            json!({}),
+            questions,
+            says,
+        )
     };
     let (prompt, message) = (json!({ "prompt": "Hi" }), json!({ "message": "Who?" }));
     vec![
@@ -136,10 +173,19 @@ fn reference() -> Vec<Interview> {
         tool("sampling", &[MODEL], "{who}'s model"),
         tool("list_roots", &[ROOTS], "file:///home/{who}"),
         tool("request_state", &[FORM], "state-ok, confirmed: true"),
-        tool("multiple_inputs", &[FORM, ROOTS, MODEL], "{who}'s model {who}, at home in [{"),
+        tool(
+            "multiple_inputs",
+            &[FORM, ROOTS, MODEL],
+            "{who}'s model {who}, at home in [{",
+        ),
         tool("multi_round", &[FORM, FORM], "{who} likes {who}'s blue."),
         Interview::new("test_sampling", prompt, &[MODEL], "LLM response: {who}'s model"),
-        Interview::new("test_elicitation", message, &[FORM], "User response: action=\"accept\""),
+        Interview::new(
+            "test_elicitation",
+            message,
+            &[FORM],
+            "User response: action=\"accept\"",
+        ),
         Interview::new("test_streaming_elicitation", json!({}), &[FORM], "Hello, {who}!"),
     ]
 }

@@ -82,13 +82,15 @@ fn as_sent(item: &str, server: &str, key: &str) -> String {
     )
 }
 
-/// `execution` speaks of the tasks of 2025-11-25, which the stateless era does not have.
+/// `execution` speaks of the tasks of 2025-11-25, which the stateless era does not have. Where a tool must
+/// be called as one the gateway does that, and its clients see a tool like any other.
 fn without_tasks(item: String, client: &Client) -> String {
-    match (client, raw::try_member(&item, &["execution"])) {
-        (Client::Stateless(_), Some(execution)) => {
-            item.replacen(&format!(r#","execution":{execution}"#), "", 1)
-        }
-        _ => item,
+    let Some(execution) = raw::try_member(&item, &["execution"]) else {
+        return item;
+    };
+    match matches!(client, Client::Stateless(_)) || execution.contains(r#""required""#) {
+        true => item.replacen(&format!(r#","execution":{execution}"#), "", 1),
+        false => item,
     }
 }
 

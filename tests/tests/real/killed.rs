@@ -17,10 +17,11 @@ const ECHO: &str = "everything_echo";
 /// How many clients have a call open: one for each SDK and era.
 const CLIENTS: u64 = 7;
 
-/// A server whose first start is quick and whose others take so long that clients have to be told.
-fn slow_to_return(words: &Words, folder: &TempDir) -> Words {
-    let started = folder.path().join("started").display().to_string();
-    let script = format!(r#"test -e {started} && sleep 3; touch {started}; exec "$@""#);
+/// A server that does not come back at the first attempt, so that clients have to be told.
+fn hard_to_start_again(words: &Words, folder: &TempDir) -> Words {
+    let [started, failed] = ["started", "failed"].map(|mark| folder.path().join(mark).display().to_string());
+    let fail = format!("if [ -e {started} ] && [ ! -e {failed} ]; then touch {failed}; exit 1; fi");
+    let script = format!(r#"{fail}; touch {started}; exec "$@""#);
     let shell = ["/bin/sh", "-c", &script, "sh"].map(str::to_owned);
     shell.into_iter().chain(words.iter().cloned()).collect()
 }
@@ -28,14 +29,15 @@ fn slow_to_return(words: &Words, folder: &TempDir) -> Words {
 #[tokio::test(flavor = "multi_thread")]
 async fn row_10_a_killed_server_costs_each_client_one_call_and_all_hear_of_it() {
     let (brood, folder) = (Brood::new(), TempDir::new().expect("a temporary folder"));
-    let words = slow_to_return(&peers::ready().everything(), &folder);
-    let gateway = gateway().server("everything", brood.entry(&words)).ready().await;
-    let changed = Operation::next_notice("notifications/tools/list_changed");
+    let words = hard_to_start_again(&peers::ready().everything(), &folder);
+    let mut entry = brood.entry(&words);
+    entry["mcpr"] = json!({ "restart": { "backoffMin": "2s" } });
+    let gateway = gateway().server("everything", entry).ready().await;
     let operations = [
         Operation::listen_to_tools(),
         Operation::call_tool(LONG, json!({ "duration": 300, "steps": 3 })),
-        changed.clone(),
-        changed,
+        Operation::await_tool(ECHO, false),
+        Operation::await_tool(ECHO, true),
         Operation::call_tool(ECHO, json!({ "message": "again" })),
     ];
     let work = |_| (Answers::default(), operations.to_vec());
@@ -51,7 +53,7 @@ async fn row_10_a_killed_server_costs_each_client_one_call_and_all_hear_of_it() 
         assert!(error.contains("everything"), "{client:?}: {error}");
         assert_eq!(told.text(4), "Echo: again", "{client:?}");
     }
-    assert_eq!(gateway.server("everything").await["starts"], 2);
+    assert_eq!(gateway.server("everything").await["starts"], 3);
     brood.stop(gateway).await;
 }
 
@@ -59,7 +61,9 @@ async fn row_10_a_killed_server_costs_each_client_one_call_and_all_hear_of_it() 
 async fn kill_at_work(gateway: &Gateway) {
     let busy = |server: &serde_json::Value| server["inFlight"] == CLIENTS;
     let server = gateway.await_server("everything", busy).await;
-    let killed = Command::new("kill").args(["-9", &server["pid"].to_string()]).status();
+    let killed = Command::new("kill")
+        .args(["-9", &server["pid"].to_string()])
+        .status();
     assert!(killed.is_ok_and(|status| status.success()));
 }
 
@@ -69,8 +73,11 @@ async fn rmcp(gateway: &Gateway, stateless: bool) {
     let mut notices = sdk.notices(List::Tools).await;
     let lost = sdk.try_call(LONG, &json!({ "duration": 300, "steps": 3 })).await;
     assert!(format!("{lost:?}").contains("everything"), "{lost:?}");
-    notices.next().await;
-    notices.next().await;
+    for listed in [false, true] {
+        while sdk.tools().await.iter().any(|tool| tool == ECHO) != listed {
+            notices.next().await;
+        }
+    }
     let told = sdk.call(ECHO, &json!({ "message": "again" })).await;
     assert_eq!(told["content"][0]["text"], "Echo: again");
 }

@@ -1,5 +1,7 @@
 //! What real clients hear of a server's log, in the way of their era.
 
+#![expect(deprecated, reason = "logging is deprecated, and still has to work")]
+
 use mcpr_tests::drivers::{Answers, Client, Operation};
 use mcpr_tests::{Eras, Reference, gateway};
 use rmcp::model::LoggingLevel;
@@ -10,7 +12,11 @@ use crate::rmcp::{SESSION, STATELESS, Sdk};
 const TOOL: &str = "test_tool_with_logging";
 
 /// What the server logs in one call.
-const LOGGED: [&str; 3] = ["Tool execution started", "Tool processing data", "Tool execution completed"];
+const LOGGED: [&str; 3] = [
+    "Tool execution started",
+    "Tool processing data",
+    "Tool execution completed",
+];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_s_log_reaches_each_client_that_asked_for_the_level() {
@@ -21,7 +27,11 @@ async fn a_server_s_log_reaches_each_client_that_asked_for_the_level() {
         let work = |_| (Answers::default(), vec![at("info"), at("error"), at("debug")]);
         for (client, told) in Client::run_each(&Client::EACH, &gateway.url(), &gateway.token, work).await {
             let heard = [0, 1, 2].map(|call| texts(told.ok(call)["log"].as_array().expect("a log")));
-            assert_eq!(heard, [LOGGED.to_vec(), vec![], LOGGED.to_vec()], "{client:?} at {eras:?}");
+            assert_eq!(
+                heard,
+                [LOGGED.to_vec(), vec![], LOGGED.to_vec()],
+                "{client:?} at {eras:?}"
+            );
         }
         for version in [SESSION, STATELESS] {
             let sdk = Sdk::connect(&gateway, &version).await;
@@ -35,5 +45,7 @@ async fn a_server_s_log_reaches_each_client_that_asked_for_the_level() {
 }
 
 fn texts(log: &[Value]) -> Vec<&str> {
-    log.iter().map(|message| message["data"].as_str().unwrap_or_default()).collect()
+    log.iter()
+        .map(|message| message["data"].as_str().unwrap_or_default())
+        .collect()
 }

@@ -28,15 +28,33 @@ async fn row_05_roots_of_one_client_are_not_told_to_another() {
     let able = json!({ "roots": {}, "elicitation": {} });
     let holder = gateway.client_with("2025-11-25", &able).await;
     let (_head, mut held) = holder.begin("tools/call", FORM).await;
-    held.message(|message| message["method"] == "elicitation/create").await.expect("it is asked");
+    held.message(|message| message["method"] == "elicitation/create")
+        .await
+        .expect("it is asked");
 
     let ada = gateway.client_with("2025-11-25", &able).await;
     let (_head, mut talk) = ada.begin("tools/call", FORM).await;
-    let form = talk.message(|message| message["method"] == "elicitation/create").await.expect("a form");
-    let roots = talk.message(|message| message["method"] == "roots/list").await.expect("a question for roots");
-    ada.say(&roots["id"].to_string(), Saying::Result(r#"{"roots":[{"uri":"file:///home/ada"}]}"#.into())).await;
-    ada.say(&form["id"].to_string(), Saying::Result(r#"{"action":"decline"}"#.into())).await;
-    talk.message(|message| !message["result"].is_null()).await.expect("an end");
+    let form = talk
+        .message(|message| message["method"] == "elicitation/create")
+        .await
+        .expect("a form");
+    let roots = talk
+        .message(|message| message["method"] == "roots/list")
+        .await
+        .expect("a question for roots");
+    ada.say(
+        &roots["id"].to_string(),
+        Saying::Result(r#"{"roots":[{"uri":"file:///home/ada"}]}"#.into()),
+    )
+    .await;
+    ada.say(
+        &form["id"].to_string(),
+        Saying::Result(r#"{"action":"decline"}"#.into()),
+    )
+    .await;
+    talk.message(|message| !message["result"].is_null())
+        .await
+        .expect("an end");
     let bob = gateway.client_with("2025-11-25", &able).await;
     let told = bob.converse("tools/call", ROOTS, says("bob")).await;
 

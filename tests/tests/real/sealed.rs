@@ -49,7 +49,10 @@ impl States {
             client,
             server,
             state: asked["requestState"].as_str().expect("a state").to_owned(),
-            answers: keys.map(|key| (key.clone(), yes.clone())).collect::<Map<_, _>>().into(),
+            answers: keys
+                .map(|key| (key.clone(), yes.clone()))
+                .collect::<Map<_, _>>()
+                .into(),
         }
     }
 
@@ -79,7 +82,13 @@ impl States {
         assert_eq!(told.text(0), "state-ok, confirmed: true", "{:?}", self.client);
         // A stateless server may take its state again; a call that waited is over.
         if self.server == "session" {
-            assert_eq!(told.code(1), Some(-32602), "{:?}: {:?}", self.client, told.results[1]);
+            assert_eq!(
+                told.code(1),
+                Some(-32602),
+                "{:?}: {:?}",
+                self.client,
+                told.results[1]
+            );
         }
     }
 
@@ -91,6 +100,8 @@ impl States {
 
 async fn run(client: Client, gateway: &Gateway, token: &str, operations: Vec<Operation>) -> Told {
     let answers = Answers::of("Ada");
-    let told = client.run_with(&gateway.url(), Some(token), &answers, &operations).await;
+    let told = client
+        .run_with(&gateway.url(), Some(token), &answers, &operations)
+        .await;
     told.unwrap_or_else(|error| panic!("{error:#}"))
 }

@@ -1,5 +1,7 @@
 //! Clients of the session era before a real server of the stateless one (`protocol.md` 20, rows 9 and 12).
 
+#![expect(deprecated, reason = "logging is deprecated, and still has to work")]
+
 use mcpr_tests::client::Stateless;
 use mcpr_tests::drivers::{Answers, Client, Operation};
 use mcpr_tests::{Eras, Reference, gateway, peers};
@@ -37,7 +39,11 @@ async fn row_09_session_clients_use_the_time_server_in_the_stateless_era() {
     }
     let sdk = Sdk::connect(&gateway, &SESSION).await;
     assert_eq!(sdk.tools().await, [NOW, "time_convert_time"]);
-    assert!(sdk.call(NOW, &utc).await["content"][0]["text"].to_string().contains("UTC"));
+    assert!(
+        sdk.call(NOW, &utc).await["content"][0]["text"]
+            .to_string()
+            .contains("UTC")
+    );
     sdk.ping().await;
     sdk.set_level(LoggingLevel::Debug).await;
     brood.stop(gateway).await;
@@ -53,21 +59,37 @@ async fn row_12_arguments_of_session_clients_become_headers_with_the_name_that_t
     let arguments = json!({ "region": "Zürich", "shard": 7, "dry": true, "query": "q" });
 
     // The server does check them.
-    let port = reference.url().rsplit([':', '/']).nth(1).and_then(|port| port.parse().ok());
+    let port = reference
+        .url()
+        .rsplit([':', '/'])
+        .nth(1)
+        .and_then(|port| port.parse().ok());
     let (port, token) = (port.expect("a port"), String::new());
-    let refused = Stateless { port, token }.call(MIRRORED, &arguments.to_string()).await;
+    let refused = Stateless { port, token }
+        .call(MIRRORED, &arguments.to_string())
+        .await;
     assert_eq!(refused["error"]["code"], -32020, "{refused}");
 
     let exposed = format!("ref_{MIRRORED}");
-    let operations = [Operation::list_tools(), Operation::call_tool(&exposed, arguments.clone())];
+    let operations = [
+        Operation::list_tools(),
+        Operation::call_tool(&exposed, arguments.clone()),
+    ];
     let work = |_| (Answers::default(), operations.to_vec());
     for (client, told) in Client::run_each(&Client::EACH, &gateway.url(), &gateway.token, work).await {
-        assert_eq!(told.text(1), "The headers say what the arguments say.", "{client:?}");
+        assert_eq!(
+            told.text(1),
+            "The headers say what the arguments say.",
+            "{client:?}"
+        );
     }
     for version in [SESSION, STATELESS] {
         let sdk = Sdk::connect(&gateway, &version).await;
         sdk.tools().await;
         let told = sdk.call(&exposed, &arguments).await;
-        assert_eq!(told["content"][0]["text"], "The headers say what the arguments say.", "rmcp {version}");
+        assert_eq!(
+            told["content"][0]["text"], "The headers say what the arguments say.",
+            "rmcp {version}"
+        );
     }
 }

@@ -30,7 +30,9 @@ async fn row_07_each_of_several_stateless_clients_is_asked_for_its_own_calls_alo
         .ready()
         .await;
     let (able, (), mute) = tokio::join!(
-        run(&gateway, &Client::STATELESS, |client| Answers::of(&format!("{client:?}"))),
+        run(&gateway, &Client::STATELESS, |client| Answers::of(&format!(
+            "{client:?}"
+        ))),
         rmcp(&gateway),
         run(&gateway, &[Client::PythonStateless], |_| Answers::default()),
     );
@@ -44,13 +46,23 @@ async fn row_07_each_of_several_stateless_clients_is_asked_for_its_own_calls_alo
     for (_, told) in &mute {
         assert!(told.asked.is_empty(), "{:?}", told.asked);
         let all = (0..ROUNDS).map(|round| said(told, round));
-        assert!(all.into_iter().all(|said| !said.contains("Stateless") && !said.contains("rmcp")));
+        assert!(
+            all.into_iter()
+                .all(|said| !said.contains("Stateless") && !said.contains("rmcp"))
+        );
     }
     brood.stop(gateway).await;
 }
 
-async fn run(gateway: &Gateway, clients: &[Client], answers: impl Fn(Client) -> Answers) -> Vec<(Client, Told)> {
-    Client::run_each(clients, &gateway.url(), &gateway.token, |client| (answers(client), calls())).await
+async fn run(
+    gateway: &Gateway,
+    clients: &[Client],
+    answers: impl Fn(Client) -> Answers,
+) -> Vec<(Client, Told)> {
+    Client::run_each(clients, &gateway.url(), &gateway.token, |client| {
+        (answers(client), calls())
+    })
+    .await
 }
 
 /// What came of a call, whatever it was.

@@ -4,7 +4,7 @@ use mcpr_tests::talk::{Able, Question, Saying, Talk};
 use mcpr_tests::{Fake, Script, raw};
 use serde_json::{Value, json};
 
-use crate::place::{never, place};
+use crate::place::{never, place, place_with};
 
 const COMPLETE: &str = "notifications/elicitation/complete";
 
@@ -50,7 +50,8 @@ async fn asked(client: &Able) -> Talk {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stateless_client_is_asked_and_the_call_made_again_after_its_visits() {
     for fake in fakes(|| signing_in(&["e1"])) {
-        let place = place(fake).await;
+        // Each process of the fake server wants its own visit.
+        let place = place_with(fake, json!({ "isolation": "shared" })).await;
         let client = place.gateway.able(&urls());
         let talk = asked(&client).await;
         let asks = json!({ "mode": "url", "url": "https://x.example/e1", "message": "Log in e1" });

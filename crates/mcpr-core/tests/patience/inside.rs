@@ -240,8 +240,14 @@ impl Client {
         self.send(&request(id, "tools/call", params)).await;
     }
 
-    /// Calls a tool without a session, bringing these members.
+    /// Calls a tool without a session, bringing these members, and reads the next message.
     pub(crate) async fn stateless(&mut self, id: u64, tool: &str, brought: Value) -> Value {
+        self.begin_stateless(id, tool, brought).await;
+        self.next().await
+    }
+
+    /// The same without waiting for anything.
+    pub(crate) async fn begin_stateless(&mut self, id: u64, tool: &str, brought: Value) {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
@@ -251,7 +257,6 @@ impl Client {
             params[name] = value.clone();
         }
         self.send(&request(id, "tools/call", params)).await;
-        self.next().await
     }
 
     /// Answers a question.

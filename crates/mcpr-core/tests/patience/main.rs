@@ -170,3 +170,19 @@ async fn b37_a_cancelled_call_keeps_others_away_for_a_minute() {
     third.next().await;
     assert_eq!(server.connections().len(), 2);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_call_still_waits_after_its_client_came_back_under_an_id_in_use() {
+    let server = Server::default();
+    let gateway = server.gateway().await;
+    let mut client = Client::new(&gateway);
+    let asked = client.stateless(1, "a_ask", json!({})).await;
+    client.begin_stateless(5, "a_wait", json!({})).await;
+    let answers = brought(&asked, json!({ "r1-1": { "action": "decline" } }));
+
+    let twice = client.stateless(5, "a_ask", answers.clone()).await;
+    let done = client.stateless(6, "a_ask", answers).await;
+
+    assert_eq!(twice["error"]["code"], -32600, "{twice}");
+    assert_eq!(done["result"]["content"][0]["text"], r#"{"action":"decline"}"#, "{done}");
+}

@@ -61,6 +61,7 @@ impl Stream {
                 Message::Notification(note) if &*note.method == notification::ACKNOWLEDGED => {
                     Said::Accepted(accepted(&note))
                 }
+                Message::Notification(note) if &*note.method == notification::CANCELLED => Said::Ended,
                 Message::Notification(note) => Said::Note(note),
                 Message::Request(_) => continue, // The stateless era has none.
             });

@@ -124,7 +124,8 @@ impl Endpoint {
         let mut exchange = exchange(server, request, talk, head);
         if cut {
             let comment = Bytes::from_static(b": the end is near\n\n");
-            return events(spec, EventBody::new(exchange, framing, vec![comment]).cut());
+            let first = vec![framing.opening(), comment];
+            return events(spec, EventBody::new(exchange, framing, first).cut());
         }
         match exchange.next().await {
             Some(Piece::Reply(reply)) if !spec.sse || reply.status != 200 => {

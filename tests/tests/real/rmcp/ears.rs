@@ -1,6 +1,9 @@
 //! What a client on the Rust SDK hears besides answers, and what it says when it is asked.
 
-#![expect(deprecated, reason = "roots, sampling and logging are deprecated, and still have to work")]
+#![expect(
+    deprecated,
+    reason = "roots, sampling and logging are deprecated, and still have to work"
+)]
 
 use std::mem;
 
@@ -27,7 +30,10 @@ pub(crate) struct Ears {
 }
 
 impl Ears {
-    pub(crate) fn new(progress: mpsc::UnboundedSender<ProgressNotificationParam>, user: Option<&str>) -> Self {
+    pub(crate) fn new(
+        progress: mpsc::UnboundedSender<ProgressNotificationParam>,
+        user: Option<&str>,
+    ) -> Self {
         Self {
             progress,
             changed: broadcast::Sender::new(16),
@@ -89,7 +95,9 @@ impl ClientHandler for Ears {
 
     async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
         let user = self.answerer("roots/list");
-        Ok(ListRootsResult::new(vec![Root::new(format!("file:///home/{user}"))]))
+        Ok(ListRootsResult::new(vec![Root::new(format!(
+            "file:///home/{user}"
+        ))]))
     }
 
     async fn create_elicitation(
