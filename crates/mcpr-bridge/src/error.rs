@@ -269,7 +269,10 @@ mod tests {
         let older = told(Abilities::ALL_RELAYED, Method::ToolsCall, Version::V2025_06_18);
         assert_eq!(older.unwrap(), text);
         let stateless = told(Abilities::NONE, Method::ToolsCall, STATELESS).unwrap();
-        assert_eq!(stateless, text.replace(r#"true}"#, r#"true,"resultType":"complete"}"#));
+        assert_eq!(
+            stateless,
+            text.replace(r#"true}"#, r#"true,"resultType":"complete"}"#)
+        );
         let prompt = told(Abilities::NONE, Method::PromptsGet, SESSION).unwrap_err();
         assert!(
             prompt.contains("-32603") && prompt.contains("Log in: https://x"),

@@ -62,7 +62,10 @@ fn has_blocks_to_change(raw: &RawJson, passage: &Passage<'_>) -> bool {
 fn change_blocks(edit: &mut Edit<'_>, object: &Object, passage: &Passage<'_>, expose: Expose<'_>) {
     let (member, changed) = match passage.method {
         Method::ToolsCall => ("content", blocks(object.get("content"), passage.client, expose)),
-        Method::PromptsGet => ("messages", messages(object.get("messages"), passage.client, expose)),
+        Method::PromptsGet => (
+            "messages",
+            messages(object.get("messages"), passage.client, expose),
+        ),
         Method::ResourcesRead => ("contents", contents(object.get("contents"), expose)),
         Method::TasksGet => brought(object, passage.client, expose),
         _ => return,
@@ -257,7 +260,10 @@ mod tests {
                 r#"{"taskId":"t","error":{"code":-32602,"message":"m","data":{"uri":"file:///a"}}}"#,
                 r#"{"taskId":"t","error":{"code":-32602,"message":"m","data":{"uri":"resource://s/file:///a"}}}"#,
             ),
-            (r#"{ "taskId":"t","uri":"file:///a"}"#, r#"{ "taskId":"t","uri":"file:///a"}"#),
+            (
+                r#"{ "taskId":"t","uri":"file:///a"}"#,
+                r#"{ "taskId":"t","uri":"file:///a"}"#,
+            ),
         ] {
             let told = told_task(&RawJson::from_static(task), STATELESS, &expose);
             assert_eq!(String::from_utf8(told.into_bytes().to_vec()).unwrap(), exposed);

@@ -1,6 +1,5 @@
 //! Requests that go to a server: whose they are, and what the server gets to see.
 
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,7 +10,7 @@ use mcpr_protocol::{Ability, Edit, Era, Id, LogLevel, Method, Object, RawJson, R
 use mcpr_registry::{ParamHeader, Route, ServerName, UriError};
 use mcpr_router::Lease;
 use mcpr_transport::{Outgoing, Party};
-use mcpr_upstream::{NOBODY, Replica};
+use mcpr_upstream::{NOBODY, Replica, Told};
 use memchr::memmem;
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -355,21 +354,15 @@ impl Call {
         Ok(())
     }
 
-    /// Whose roots a server may know within the call.
-    pub(crate) fn roots_owner(&self) -> u64 {
-        let context = &self.context;
-        if !context.abilities.has(Ability::Roots) {
-            return NOBODY;
-        }
-        match &context.session {
+    /// The roots that a server may know within the call.
+    pub(crate) fn roots(&self) -> Told {
+        let client = self.party.client;
+        let owner = match &self.context.session {
+            _ if !self.context.abilities.has(Ability::Roots) => NOBODY,
             Some(session) => session.roots_owner(),
-            None => {
-                // The high bit keeps them apart from those that are counted.
-                let mut hasher = std::hash::DefaultHasher::new();
-                context.principal.key().hash(&mut hasher);
-                hasher.finish() | 1 << 63
-            }
-        }
+            None => client,
+        };
+        Told { owner, client }
     }
 
     /// Takes what the server asked for, for the next time the call is sent.

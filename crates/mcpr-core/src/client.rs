@@ -1,5 +1,6 @@
 //! Who calls, and in which words.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -47,6 +48,13 @@ pub(crate) struct Context {
 pub(crate) fn fresh_party() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+/// A number for a principal, which is no session's.
+fn number_of(principal: &Principal) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    principal.key().hash(&mut hasher);
+    hasher.finish() | 1 << 63
 }
 
 impl Client {
@@ -110,12 +118,13 @@ impl Context {
     /// For whom a request of this client is made, as far as a connection must know: a session is
     /// one party, a stateless request is one by itself.
     pub(crate) fn party(&self) -> Party {
-        let who = match &self.session {
-            Some(session) => session.party,
-            None => fresh_party(),
+        let (who, client) = match &self.session {
+            Some(session) => (session.party, session.party),
+            None => (fresh_party(), number_of(&self.principal)),
         };
         Party {
             who,
+            client,
             can_be_asked: !self.abilities.questions().is_empty(),
         }
     }

@@ -10,6 +10,7 @@ mod alarm;
 mod asking;
 mod begin;
 mod course;
+mod detour;
 mod inputs;
 mod kept;
 mod old_task;

@@ -30,7 +30,7 @@ use crate::question::Answer;
 use crate::visits::Wanted;
 
 /// How long a call that waits keeps its connection even if others need it.
-const HELD: Duration = Duration::from_secs(2);
+const HELD: Duration = Duration::from_secs(1);
 
 /// How often one call may ask its client.
 pub(crate) const ROUNDS: u32 = 16;

@@ -35,7 +35,7 @@ const DESPAIR: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_secs(1);
 
 /// How many a server gets.
-const MOST: usize = 4;
+const MOST: usize = 8;
 
 /// How many it gets where each belongs to somebody.
 const MOST_PINNED: usize = 64;
@@ -221,7 +221,9 @@ impl Patience {
 
 /// One that is lost, or ends because nobody used it, does not come back.
 fn is_over(side: &Upstream) -> bool {
-    matches!(side.status().phase, Phase::Stopped | Phase::Idle)
+    let status = side.status();
+    let gone = status.replica.is_some_and(|replica| replica.is_gone());
+    gone || matches!(status.phase, Phase::Stopped | Phase::Idle)
 }
 
 /// Those that can be entered.

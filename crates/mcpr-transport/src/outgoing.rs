@@ -71,7 +71,7 @@ pub trait Transport: Send + Sync + 'static {
         false
     }
 
-    /// Whether no request of another party was given up that the server may still be at: what it
+    /// Whether no request of another client was given up that the server may still be at: what it
     /// asks then could be about that.
     fn is_quiet_for(&self, _: Party) -> bool {
         true

@@ -27,6 +27,9 @@ const MAIL: usize = 256;
 pub struct Party {
     /// What tells this party from every other.
     pub who: u64,
+    /// What tells its client from others, as far as that is known. One client without a session is a
+    /// new party with each request.
+    pub client: u64,
     /// Whether it can be asked something by the server.
     pub can_be_asked: bool,
 }
@@ -35,6 +38,7 @@ impl Party {
     /// mcpr itself: what comes for it needs no party.
     pub const GATEWAY: Self = Self {
         who: 0,
+        client: 0,
         can_be_asked: false,
     };
 }
@@ -58,10 +62,10 @@ pub(crate) fn owner<T>(
     lingering: &Lingering,
 ) -> Option<T> {
     let asks = matches!(message, Message::Request(_));
-    let mut only: Option<u64> = None;
+    let mut only: Option<Party> = None;
     let mut found: Option<(u64, T)> = None;
     for (id, party, place) in open.filter(|(_, party, _)| *party != Party::GATEWAY) {
-        if *only.get_or_insert(party.who) != party.who {
+        if only.get_or_insert(party).who != party.who {
             return None;
         }
         let fits = party.can_be_asked || !asks;
@@ -69,7 +73,7 @@ pub(crate) fn owner<T>(
             found = Some((id, place));
         }
     }
-    let (_, place) = found.filter(|_| only.is_some_and(|who| lingering.is_quiet_for(who)))?;
+    let (_, place) = found.filter(|_| only.is_some_and(|party| lingering.is_quiet_for(party)))?;
     Some(place)
 }
 
@@ -81,7 +85,7 @@ pub(crate) struct Lingering(VecDeque<Lingerer>);
 #[derive(Debug)]
 struct Lingerer {
     id: u64,
-    who: u64,
+    client: u64,
     until: Instant,
 }
 
@@ -98,7 +102,7 @@ impl Lingering {
         }
         self.0.push_back(Lingerer {
             id,
-            who: party.who,
+            client: party.client,
             until: now + LINGER,
         });
     }
@@ -108,12 +112,12 @@ impl Lingering {
         self.0.retain(|lingerer| lingerer.id != id);
     }
 
-    /// Whether none is there of another party.
-    pub(crate) fn is_quiet_for(&self, who: u64) -> bool {
+    /// Whether none is there of another client.
+    pub(crate) fn is_quiet_for(&self, party: Party) -> bool {
         let now = Instant::now();
         self.0
             .iter()
-            .all(|lingerer| lingerer.who == who || lingerer.until <= now)
+            .all(|lingerer| lingerer.client == party.client || lingerer.until <= now)
     }
 }
 
@@ -150,21 +154,21 @@ impl Floor {
         });
     }
 
-    /// Frees the seat of a request, which the server has answered or may still be at.
-    pub(crate) fn leave(&self, id: u64, answered: bool) {
+    /// Frees the seat of a request; one that is not settled the server may still be at.
+    pub(crate) fn leave(&self, id: u64, settled: bool) {
         let mut table = self.table.lock();
         let place = table.seats.iter().position(|seat| seat.id == id);
         let Some(seat) = place.map(|place| table.seats.swap_remove(place)) else {
             return;
         };
-        if !answered {
+        if !settled {
             table.lingering.add(id, seat.party);
         }
     }
 
     /// Whether no request of another party lingers.
     pub(crate) fn is_quiet_for(&self, party: Party) -> bool {
-        self.table.lock().lingering.is_quiet_for(party.who)
+        self.table.lock().lingering.is_quiet_for(party)
     }
 
     /// What came for a request beside its stream.
@@ -220,7 +224,11 @@ mod tests {
     }
 
     fn party(who: u64, can_be_asked: bool) -> Party {
-        Party { who, can_be_asked }
+        Party {
+            who,
+            client: who / 10,
+            can_be_asked,
+        }
     }
 
     fn owner_of(message: &Message, open: &[(u64, Party)]) -> Option<u64> {
@@ -239,20 +247,21 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn b37_a_question_may_be_about_a_request_that_was_given_up() {
         let mut lingering = Lingering::default();
-        lingering.add(1, party(7, true));
+        lingering.add(1, party(70, true));
         let owner = |lingering: &Lingering, who| {
             let open = [(3, party(who, true), 3)];
             owner(&question(), open.into_iter(), lingering)
         };
-        assert_eq!([8, 7].map(|who| owner(&lingering, who)), [None, Some(3)]);
+        let owners = [80, 70, 71].map(|who| owner(&lingering, who));
+        assert_eq!(owners, [None, Some(3), Some(3)], "71 is the same client");
 
         tokio::time::advance(LINGER).await;
-        assert_eq!(owner(&lingering, 8), Some(3));
+        assert_eq!(owner(&lingering, 80), Some(3));
 
-        lingering.add(2, party(7, true));
+        lingering.add(2, party(70, true));
         lingering.add(9, Party::GATEWAY);
         lingering.end(2);
-        assert_eq!(owner(&lingering, 8), Some(3));
+        assert_eq!(owner(&lingering, 80), Some(3));
     }
 
     #[test]
@@ -275,7 +284,7 @@ mod tests {
         let mut cx = Context::from_waker(Waker::noop());
         assert!(floor.mail(1, &mut cx).is_some() && floor.mail(1, &mut cx).is_none());
         floor.leave(1, true);
-        assert!(floor.deliver(question()).is_some() && floor.is_quiet_for(party(8, true)));
+        assert!(floor.deliver(question()).is_some() && floor.is_quiet_for(party(80, true)));
     }
 
     #[tokio::test]
@@ -285,6 +294,6 @@ mod tests {
         assert!((0..MAIL).all(|_| floor.deliver(question()).is_none()));
         assert!(floor.deliver(question()).is_some());
         floor.leave(1, false);
-        assert!(!floor.is_quiet_for(party(8, true)) && floor.is_quiet_for(party(7, true)));
+        assert!(!floor.is_quiet_for(party(80, true)) && floor.is_quiet_for(party(7, true)));
     }
 }

@@ -164,9 +164,9 @@ impl Pending {
         }
     }
 
-    /// Whether no request of another party was given up that the server may still be at.
+    /// Whether no request of another client was given up that the server may still be at.
     pub fn is_quiet_for(&self, party: Party) -> bool {
-        self.table.lock().lingering.is_quiet_for(party.who)
+        self.table.lock().lingering.is_quiet_for(party)
     }
 
     /// Ends every open request, and every later one before it is sent.
@@ -198,7 +198,10 @@ impl Pending {
         let Message::Notification(note) = message else {
             return None;
         };
-        let params = note.params.as_ref().filter(|_| &*note.method == notification::CANCELLED)?;
+        let params = note
+            .params
+            .as_ref()
+            .filter(|_| &*note.method == notification::CANCELLED)?;
         let id = number(&Object::read(params).ok()?.get("requestId")?)?;
         let slot = self.table.lock().open.get(&id).cloned();
         slot.filter(|slot| slot.listens.load(Ordering::Relaxed))
@@ -438,15 +441,17 @@ mod tests {
         let mut call = pending.enter(3, Party::GATEWAY).unwrap();
         let mut listen = pending.enter(4, Party::GATEWAY).unwrap();
         listen.is_for_a_listen();
-        let cancel = |id| {
-            format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
-        };
-        for other in ["3", "5", "\"x\"", "null"] {
-            let event = pending.deliver(message(&cancel(other)));
+        for other in [
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x"}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled"}"#,
+        ] {
+            let event = pending.deliver(message(other));
             assert!(matches!(event, Some(Event::Notification(_))), "{other}");
         }
         assert!(poll(&mut call).is_pending() && poll(&mut listen).is_pending());
-        assert!(pending.deliver(message(&cancel("4"))).is_none());
+        let given_up = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}}"#;
+        assert!(pending.deliver(message(given_up)).is_none());
         assert!(poll(&mut listen).is_ready() && poll(&mut call).is_pending());
     }
 
@@ -491,8 +496,11 @@ mod tests {
     }
 
     fn party(who: u64) -> Party {
-        let can_be_asked = true;
-        Party { who, can_be_asked }
+        Party {
+            who,
+            client: who,
+            can_be_asked: true,
+        }
     }
 
     #[tokio::test]

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use crate::audience::Herald;
 use crate::introduce::client_info;
-use crate::roots::{NOBODY, Roots};
+use crate::roots::{Roots, Told};
 use crate::status::Heard;
 
 /// How long a connection that failed a request may take to say why.
@@ -152,7 +152,7 @@ impl Line {
             Some(Event::Notification(notification)) => self.note(&notification),
             Some(Event::Request(request)) => {
                 if request.method == Method::RootsList {
-                    self.roots.tell(NOBODY);
+                    self.roots.tell(Told::default());
                 }
                 if let Err(failed) = answer_locally(&*self.transport, &request).await {
                     tracing::debug!(reason = %failed, "could not answer the server");

@@ -55,7 +55,10 @@ impl Herald {
     /// Counts a resource as changed that may have changed unheard.
     pub(crate) fn missed(&self, uri: &str) {
         let params = RawJson::render(&json!({ "uri": uri }));
-        self.tell(Feed::Resources, &Object::read(&params).expect("an object was rendered"));
+        self.tell(
+            Feed::Resources,
+            &Object::read(&params).expect("an object was rendered"),
+        );
     }
 
     /// Passes on what is known of something that the server tells of.

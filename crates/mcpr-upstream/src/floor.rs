@@ -8,7 +8,7 @@ pub(crate) struct Floor {
     /// Requests of those that cannot be asked anything.
     mute: usize,
     /// The others, with how many requests each has open.
-    asking: Vec<(u64, usize)>,
+    asking: Vec<(Party, usize)>,
     /// Who was on it last.
     last: u64,
 }
@@ -17,7 +17,7 @@ impl Floor {
     /// Whether one more of this party keeps each question the server may ask clear: alone with
     /// its like, or among those that cannot be asked.
     pub(crate) fn has_room_for(&self, party: Party) -> bool {
-        let strangers = self.asking.iter().any(|(who, _)| *who != party.who);
+        let strangers = self.asking.iter().any(|(other, _)| other.who != party.who);
         if party.can_be_asked {
             self.mute == 0 && !strangers
         } else {
@@ -25,9 +25,16 @@ impl Floor {
         }
     }
 
+    /// Whether one more of this party leaves no doubt whose roots the server makes use of: among the
+    /// like of the same client, or among those that have none.
+    pub(crate) fn is_one_clients(&self, party: Party) -> bool {
+        let strangers = self.asking.iter().any(|(other, _)| other.client != party.client);
+        !strangers && (self.mute == 0 || !party.can_be_asked)
+    }
+
     /// How many requests of a party that can be asked are open.
     pub(crate) fn open_of(&self, party: Party) -> usize {
-        let own = self.asking.iter().find(|(who, _)| *who == party.who);
+        let own = self.asking.iter().find(|(other, _)| other.who == party.who);
         own.map_or(0, |(_, count)| *count)
     }
 
@@ -45,17 +52,17 @@ impl Floor {
         self.last = party.who;
         if !party.can_be_asked {
             self.mute += 1;
-        } else if let Some((_, count)) = self.asking.iter_mut().find(|(who, _)| *who == party.who) {
+        } else if let Some((_, count)) = self.asking.iter_mut().find(|(other, _)| other.who == party.who) {
             *count += 1;
         } else {
-            self.asking.push((party.who, 1));
+            self.asking.push((party, 1));
         }
     }
 
     pub(crate) fn leave(&mut self, party: Party) {
         if !party.can_be_asked {
             self.mute -= 1;
-        } else if let Some((_, count)) = self.asking.iter_mut().find(|(who, _)| *who == party.who) {
+        } else if let Some((_, count)) = self.asking.iter_mut().find(|(other, _)| other.who == party.who) {
             *count -= 1;
             self.asking.retain(|(_, count)| *count > 0);
         }
@@ -69,6 +76,7 @@ mod tests {
     fn asking(who: u64) -> Party {
         Party {
             who,
+            client: who,
             can_be_asked: true,
         }
     }
@@ -76,6 +84,7 @@ mod tests {
     fn mute(who: u64) -> Party {
         Party {
             who,
+            client: who,
             can_be_asked: false,
         }
     }

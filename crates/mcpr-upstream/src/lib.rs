@@ -34,7 +34,7 @@ pub use fresh::{Fresh, Freshness};
 pub use introduce::CLIENT_NAME;
 pub use pool::{Pool, PoolOptions};
 pub use replica::{Company, InFlight, Replica};
-pub use roots::{NOBODY, Roots};
+pub use roots::{NOBODY, Roots, Told};
 pub use spec::{
     Backoff, HttpSpec, Isolation, ProtocolChoice, Queue, Reach, SecretText, SseChoice, StdioSpec, Timeouts,
     UpstreamSpec,

@@ -101,7 +101,8 @@ impl Replica {
         let mut floor = self.floor.lock();
         let welcome = match company {
             Company::Any => true,
-            Company::Clear => self.tells_apart() || self.is_clear_for(&floor, party),
+            Company::Clear if self.tells_apart() => !self.roots.matter() || floor.is_one_clients(party),
+            Company::Clear => self.is_clear_for(&floor, party),
             Company::Apart => self.is_clear_for(&floor, party),
             Company::Alone => floor.is_free() && self.is_clear_for(&floor, party),
         };
@@ -121,9 +122,9 @@ impl Replica {
         &self.roots
     }
 
-    /// Whether nobody but this party, and who has no roots, has a request open.
-    pub fn is_alone_on(&self, party: Party) -> bool {
-        self.floor.lock().has_room_for(party)
+    /// Whether no other client has a request open.
+    pub fn is_one_clients(&self, party: Party) -> bool {
+        self.floor.lock().is_one_clients(party)
     }
 
     /// Hears what the server says to this party while no request of its is open.
@@ -146,10 +147,9 @@ impl Replica {
         floor.has_room_for(party) && (!party.can_be_asked || self.transport.is_quiet_for(party))
     }
 
-    /// Whether the server says with each question which request it is about; one that keeps roots
-    /// does not say whose it makes use of.
+    /// Whether the server says with each question which request it is about.
     fn tells_apart(&self) -> bool {
-        self.version.era() == Era::Stateless || self.transport.tells_apart() && !self.roots.matter()
+        self.version.era() == Era::Stateless || self.transport.tells_apart()
     }
 
     /// Notes that somebody wants log messages of this level (1 is the lowest); whether the server

@@ -6,7 +6,9 @@
 //! that they have changed, and given the time to ask again.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
 
 /// Who has no roots, and who has none to tell.
 pub const NOBODY: u64 = 0;
@@ -16,13 +18,22 @@ pub const NOBODY: u64 = 0;
 pub struct Roots {
     /// Whether the server has ever asked, on any of its connections.
     asked: Arc<AtomicBool>,
-    told: AtomicU64,
+    told: Mutex<Told>,
+}
+
+/// Whose roots a server was told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Told {
+    /// Which roots of whose; they are others once they have changed.
+    pub owner: u64,
+    /// The client whose they are.
+    pub client: u64,
 }
 
 impl Roots {
     /// The roots of a fresh connection to a server; `asked` is common to all of its connections.
     pub(crate) fn new(asked: Arc<AtomicBool>) -> Arc<Self> {
-        let told = AtomicU64::new(NOBODY);
+        let told = Mutex::default();
         Arc::new(Self { asked, told })
     }
 
@@ -31,20 +42,23 @@ impl Roots {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// The server has asked, and is told the roots of `owner`.
-    pub fn tell(&self, owner: u64) {
+    /// The server has asked, and is told these.
+    pub fn tell(&self, told: Told) {
         self.asked.store(true, Ordering::Relaxed);
-        self.told.store(owner, Ordering::Relaxed);
+        *self.told.lock() = told;
     }
 
-    /// Whose the server was told last.
-    pub fn told(&self) -> u64 {
-        self.told.load(Ordering::Relaxed)
-    }
-
-    /// Whether the server may take somebody else's roots for those of `owner`.
-    pub fn are_others(&self, owner: u64) -> bool {
-        self.matter() && self.told() != owner
+    /// Whether the server may take other roots for those of a call: for one without roots, those of
+    /// another client.
+    pub fn are_others(&self, call: Told) -> bool {
+        if !self.matter() {
+            return false;
+        }
+        let told = *self.told.lock();
+        match call.owner {
+            NOBODY => told.owner != NOBODY && told.client != call.client,
+            owner => told.owner != owner,
+        }
     }
 }
 
@@ -56,11 +70,13 @@ mod tests {
     fn roots_matter_once_a_server_asks_and_are_those_it_was_told_last() {
         let server = Arc::<AtomicBool>::default();
         let (one, two) = (Roots::new(server.clone()), Roots::new(server));
-        assert!(!one.are_others(7));
+        let of = |owner, client| Told { owner, client };
+        assert!(!one.are_others(of(7, 1)));
 
-        one.tell(7);
+        one.tell(of(7, 1));
 
-        assert!(one.are_others(8) && one.are_others(NOBODY) && !one.are_others(7));
-        assert!(two.are_others(7) && !two.are_others(NOBODY));
+        assert!(!one.are_others(of(7, 1)) && !one.are_others(of(NOBODY, 1)));
+        assert!(one.are_others(of(8, 1)) && one.are_others(of(NOBODY, 2)));
+        assert!(two.are_others(of(7, 1)) && !two.are_others(of(NOBODY, 2)));
     }
 }

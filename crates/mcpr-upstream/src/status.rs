@@ -214,7 +214,11 @@ impl Upstream {
         let mut status = self.status.clone();
         let now = status.borrow_and_update().clone();
         let asleep = matches!(now.phase, Phase::Idle);
-        if asleep && now.offers.is_some_and(|offers| !feed.is_offered(&offers.capabilities)) {
+        if asleep
+            && now
+                .offers
+                .is_some_and(|offers| !feed.is_offered(&offers.capabilities))
+        {
             return Err(Refusal::NotOffered);
         }
         self.nudge();

@@ -154,3 +154,21 @@ async fn agg_09_the_context_of_a_completion_goes_to_servers_that_know_it() {
     };
     assert_eq!([has(&old), has(&new)], [[false, false], [true, true]]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b43_a_server_older_than_the_word_for_completions_is_asked() {
+    let old = |version: &str| {
+        let script = completing().set("capabilities", json!({ "prompts": {}, "resources": {} }));
+        script.set("version", json!(version)).stdio()
+    };
+    let (oldest, newer) = (old("2024-11-05"), old("2025-03-26"));
+    let gateway = in_front_of([("oldest", &oldest), ("newer", &newer)]).await;
+
+    for client in gateway.clients().await {
+        for (name, values) in [("oldest", json!(["aéone", "aétwo"])), ("newer", json!([]))] {
+            let reference = format!(r#"{{"type":"ref/prompt","name":"{name}_re_view"}}"#);
+            let told = complete(&client, &reference, "").await;
+            assert_eq!(told["result"]["completion"]["values"], values, "{name}: {told}");
+        }
+    }
+}

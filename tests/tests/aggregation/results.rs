@@ -206,12 +206,18 @@ async fn the_oldest_clients_are_told_of_audio_in_words() {
     let audio = r#"{"content":[{"type":"audio","data":"+/","mimeType":"audio/wav"}]}"#;
     let fakes = Everywhere::new(|| Fake::script().tool("t").raw("tools/call", audio));
     let gateway = fakes.gateway().await;
-    let (oldest, newer) = (gateway.client_of("2024-11-05").await, gateway.client_of("2025-03-26").await);
+    let (oldest, newer) = (
+        gateway.client_of("2024-11-05").await,
+        gateway.client_of("2025-03-26").await,
+    );
 
     for (name, _) in fakes.each() {
         let told = oldest.call(&format!("{name}_t"), "{}").await["result"]["content"][0].clone();
         let text = told["text"].as_str().unwrap_or_default();
-        assert!(told["type"] == "text" && text.contains("audio/wav"), "{name}: {told}");
+        assert!(
+            told["type"] == "text" && text.contains("audio/wav"),
+            "{name}: {told}"
+        );
         let told = newer.call(&format!("{name}_t"), "{}").await;
         assert_eq!(told["result"]["content"][0]["type"], "audio", "{name}");
     }

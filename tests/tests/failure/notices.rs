@@ -46,7 +46,8 @@ async fn b18_a_tool_that_a_server_adds_is_announced_and_listed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn b18_a_listen_that_a_server_gives_up_is_opened_again() {
     let give_up = |id: u32| {
-        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }).to_string()
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
+            .to_string()
     };
     let all: Vec<String> = (1..50).map(give_up).collect();
     let script = Fake::script()

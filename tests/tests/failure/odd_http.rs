@@ -111,6 +111,26 @@ async fn b105_an_answer_to_a_health_ping_is_life_even_if_it_is_an_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn b105_a_stateless_server_shows_its_life_by_saying_who_it_is() {
+    let fake = Fake::script()
+        .tool("t")
+        .tool("cut")
+        .with(r#"{"era": "stateless", "cut": ["tools/call:cut"]}"#)
+        .http();
+    let gateway = gateway().fake("a", &fake).ready().await;
+    let client = gateway.client().await;
+    let before = fake.received_of("server/discover").len();
+
+    client.call("a_cut", "{}").await;
+
+    fake.await_received("server/discover", before + 1).await;
+    assert_eq!(text(&client.call("a_t", "{}").await), "{}");
+    assert!(fake.received_of("ping").is_empty());
+    let server = gateway.server("a").await;
+    assert_eq!((&server["state"], &server["starts"]), (&json!("ok"), &json!(1)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn b105_pings_of_servers_are_answered() {
     let script = || Fake::script().tool("t").with(r#"{"ping_client": true}"#);
     let fakes = [

@@ -10,8 +10,9 @@ use crate::wire::Wire;
 const OF_SERVERS: [&str; 3] = ["notifications/tasks/status", "notifications/none", "none"];
 
 /// What clients say that no server gets to hear.
-const OF_CLIENTS: [&str; 4] = [
+const OF_CLIENTS: [&str; 5] = [
     "notifications/progress",
+    "notifications/roots/list_changed", // Of interest to a server that has asked for roots.
     "notifications/tasks/status",
     "notifications/initialized",
     "notifications/none",
@@ -39,9 +40,7 @@ async fn what_a_client_says_that_no_server_has_a_use_for_ends_at_the_gateway() {
         let before = OF_CLIENTS.map(|method| fake.received_of(method).len());
         let (client, mut wire) = (gateway.client().await, Wire::open(&gateway).await);
         for method in OF_CLIENTS {
-            client
-                .notify(method, r#"{"progressToken":1,"progress":1}"#)
-                .await;
+            client.notify(method, r#"{"progressToken":1,"progress":1}"#).await;
             wire.send(&format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#))
                 .await;
         }
@@ -56,25 +55,24 @@ async fn what_a_client_says_that_no_server_has_a_use_for_ends_at_the_gateway() {
 async fn a_log_message_outside_of_a_call_comes_to_nobody() {
     let aside =
         r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"aside"}}"#;
-    let fake = Fake::script()
-        .set("mid", json!([aside]))
-        .set("touch_tool", json!(true))
-        .set("resources", json!([{ "uri": "file:///r", "name": "r" }]))
-        .stdio();
-    let gateway = gateway().fake("a", &fake).ready().await;
-    let client = gateway.client().await;
-    client.request("logging/setLevel", r#"{"level":"debug"}"#).await;
-    let mut stream = client.stream().await;
+    for era in ["session", "stateless"] {
+        let fake = Fake::script()
+            .set("era", json!(era))
+            .set("mid", json!([aside]))
+            .set("touch_tool", json!(true))
+            .set("resources", json!([{ "uri": "file:///r", "name": "r" }]))
+            .stdio();
+        let gateway = gateway().fake("a", &fake).ready().await;
+        let client = gateway.client().await;
+        client.request("logging/setLevel", r#"{"level":"debug"}"#).await;
+        let mut stream = client.stream().await;
 
-    let subscribed = client
-        .request("resources/subscribe", r#"{"uri":"file:///r"}"#)
-        .await;
-    gateway
-        .stateless()
-        .call("a_touch", r#"{"uri":"file:///r"}"#)
-        .await;
+        let uri = r#"{"uri":"file:///r"}"#;
+        let subscribed = client.request("resources/subscribe", uri).await;
+        gateway.stateless().call("a_touch", uri).await;
 
-    assert_eq!(subscribed.message()["result"], json!({}));
-    let told: Value = stream.event().await.unwrap().message();
-    assert_eq!(told["method"], "notifications/resources/updated", "{told}");
+        assert_eq!(subscribed.message()["result"], json!({}), "{era}");
+        let told: Value = stream.event().await.unwrap().message();
+        assert_eq!(told["method"], "notifications/resources/updated", "{era}: {told}");
+    }
 }

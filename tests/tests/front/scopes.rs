@@ -136,7 +136,10 @@ async fn a_trace_of_a_stateless_request_goes_on_too() {
 
         let told = fake.await_received("tools/call", 1).await[0].params()["_meta"].clone();
         let parent = told["traceparent"].as_str().unwrap_or_default();
-        assert!(parent.starts_with(&format!("00-{trace}-")) && !parent.contains(span), "{told}");
+        assert!(
+            parent.starts_with(&format!("00-{trace}-")) && !parent.contains(span),
+            "{told}"
+        );
         assert_eq!(told["tracestate"], "a=1");
     }
 }

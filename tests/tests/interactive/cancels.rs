@@ -145,7 +145,10 @@ async fn a_call_whose_client_went_before_anything_was_said_asks_nobody() {
     let ask = json!([[{ "method": "elicitation/create" }]]);
     for era in ["session", "stateless"] {
         let interview = json!({ "on": ["tools/call:ask"], "rounds": ask, "pause": 0.2 });
-        let fake = Fake::script().tool("ask").interview(interview).delay("tools/call", 0.2);
+        let fake = Fake::script()
+            .tool("ask")
+            .interview(interview)
+            .delay("tools/call", 0.2);
         let fake = fake.set("era", json!(era)).stdio();
         let gateway = gateway().fake("a", &fake).ready().await;
         let client = gateway.client_with("2025-11-25", &forms()).await;
@@ -161,4 +164,22 @@ async fn a_call_whose_client_went_before_anything_was_said_asks_nobody() {
         assert!(said.contains(r#"{"action":"cancel"}"#), "{said}");
         gateway.await_server("a", |server| server["inFlight"] == 0).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stateless_client_that_cancels_and_calls_again_keeps_its_process() {
+    let fake = stubborn().stdio();
+    let gateway = gateway().fake("a", &fake).ready().await;
+    let able = gateway.able(&forms());
+    let mut connection = Connection::open(able.client.port).await;
+    let params = mcpr_tests::talk::call("a_slow", "{}");
+    connection.send(&able.post("tools/call", &params).bytes()).await;
+    fake.await_received("tools/call", 1).await;
+    drop(connection);
+    fake.await_received("notifications/cancelled", 1).await;
+    gateway.await_server("a", |server| server["inFlight"] == 0).await;
+
+    assert!(able.call("a_ask", "{}", "").await.needs_more());
+    let processes = fake.called_processes();
+    assert_eq!(processes[0], processes[1]);
 }

@@ -148,3 +148,42 @@ async fn a_stateless_servers_visit_is_told_to_be_over_if_the_user_went_there() {
         assert_eq!(over, vec![id_of(&talk.questions[0].params); news], "{talk:?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_in_a_batch_ask_too_and_may_be_answered_in_one() {
+    for place in servers(|| asks("sampling/createMessage", r#"{"message":"{args}"}"#)).await {
+        let client = place.gateway.client_with("2025-03-26", &all()).await;
+        let call = |n| {
+            client.text(
+                "tools/call",
+                &format!(r#"{{"name":"a_ask","arguments":{{"n":{n}}}}}"#),
+            )
+        };
+        let batch = format!("[{},{}]", call(1), call(2));
+        let (_, mut connection) = client.post(&batch).open(client.port).await;
+        let mut answers = Vec::new();
+        while answers.len() < 2 {
+            let question = connection.event().await.unwrap().message();
+            let content = serde_json::json!({ "type": "text", "text": question["params"]["message"] });
+            let said = serde_json::json!({ "role": "assistant", "model": "m", "content": content });
+            answers.push(serde_json::json!({ "jsonrpc": "2.0", "id": question["id"], "result": said }));
+        }
+        let taken = client
+            .post(&Value::from(answers).to_string())
+            .send(client.port)
+            .await;
+        assert_eq!(taken.status(), 202);
+        for _ in 0..2 {
+            let answer = connection.event().await.unwrap().message();
+            let said: Value =
+                serde_json::from_str(answer["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+            let said = match place.stateless {
+                true => &said[0]["q0.0"],
+                false => &said[0][0]["result"],
+            };
+            let own = format!(r#"{{"n":{}}}"#, answer["id"]);
+            assert_eq!(said["content"]["text"], own, "{answer}");
+        }
+        assert!(connection.event().await.is_none());
+    }
+}

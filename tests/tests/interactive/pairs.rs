@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 /// What a server asks for in most tests.
 pub(crate) const NAME: &str = r#"{"message":"name for {args}?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}"#;
 
+/// How many connections to a server on a pipe there are at the most.
+pub(crate) const CONNECTIONS: usize = 9;
+
 /// A gateway before a server `a`.
 pub(crate) struct Place {
     pub(crate) fake: Fake,

@@ -8,7 +8,7 @@ use mcpr_tests::talk::{Peer, Saying};
 use mcpr_tests::{Fake, Gateway, await_no_process, gateway, wait_until};
 use serde_json::json;
 
-use crate::pairs::{NAME, always, asks, echo, forms};
+use crate::pairs::{CONNECTIONS, NAME, always, asks, echo, forms};
 
 const CALL: &str = r#"{"name":"a_ask","arguments":{}}"#;
 
@@ -101,22 +101,22 @@ async fn a_client_comes_back_to_the_process_that_it_used() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn there_are_at_most_four_more_and_the_next_client_waits() {
+async fn there_is_a_limit_to_them_and_the_next_client_waits() {
     let (fake, gateway) = asking().await;
     let mut clients = Vec::new();
-    for _ in 0..5 {
+    for _ in 0..CONNECTIONS {
         clients.push(waiting(&gateway).await);
     }
-    assert_eq!(processes(&fake).len(), 5);
+    assert_eq!(processes(&fake).len(), CONNECTIONS);
 
-    let sixth = gateway.able(&forms());
-    let sixth = tokio::spawn(async move { Peer::Stateless(sixth).call("a_ask", "{}", echo).await });
+    let next = gateway.able(&forms());
+    let next = tokio::spawn(async move { Peer::Stateless(next).call("a_ask", "{}", echo).await });
     let (first, _connection, id) = clients.remove(0);
     first
         .say(&id, Saying::Result(r#"{"action":"decline"}"#.into()))
         .await;
-    assert!(sixth.await.unwrap().text().contains("name for"));
-    assert_eq!(processes(&fake).len(), 5);
+    assert!(next.await.unwrap().text().contains("name for"));
+    assert_eq!(processes(&fake).len(), CONNECTIONS);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -125,7 +125,7 @@ async fn who_waits_too_long_for_a_connection_is_told_so() {
     let own = json!({ "queue": { "wait": "200ms" } });
     let gateway = gateway().fake_with("a", &fake, own).ready().await;
     let mut clients = Vec::new();
-    for _ in 0..5 {
+    for _ in 0..CONNECTIONS {
         clients.push(waiting(&gateway).await);
     }
     let answer = gateway

@@ -4,7 +4,7 @@ use mcpr_tests::talk::{Able, Saying, Talk};
 use mcpr_tests::{Script, await_no_process, gateway};
 use serde_json::json;
 
-use crate::pairs::{NAME, Place, asking_all, asks, echo, forms, sessions};
+use crate::pairs::{CONNECTIONS, NAME, Place, asking_all, asks, echo, forms, sessions};
 
 /// Two questions at once, then one more.
 const ROUNDS: &str = r#"[
@@ -249,19 +249,20 @@ async fn a_call_that_waits_gives_way_to_one_that_needs_its_connection() {
     let gateway = gateway().fake("a", &fake).ready().await;
     let able = gateway.able(&forms());
     let mut talks = Vec::new();
-    for _ in 0..6 {
+    for _ in 0..=CONNECTIONS {
         talks.push(able.call("a_ask", ARGUMENTS, "").await);
     }
-    assert!(talks[5].needs_more(), "{talks:?}");
-    let codes: Vec<i64> = {
-        let oldest = able
-            .call("a_ask", ARGUMENTS, &talks[0].retry(&all(&talks[0])))
-            .await;
-        vec![oldest.code()]
-    };
-    assert_eq!(codes, [-32602]);
+    assert!(talks[CONNECTIONS].needs_more(), "{talks:?}");
+    let oldest = able
+        .call("a_ask", ARGUMENTS, &talks[0].retry(&all(&talks[0])))
+        .await;
+    assert_eq!(oldest.code(), -32602);
     let newest = able
-        .call("a_ask", ARGUMENTS, &talks[5].retry(&all(&talks[5])))
+        .call(
+            "a_ask",
+            ARGUMENTS,
+            &talks[CONNECTIONS].retry(&all(&talks[CONNECTIONS])),
+        )
         .await;
     assert!(newest.text().contains("name for"));
 }

@@ -9,7 +9,7 @@ use mcpr_tests::talk::{Peer, Question, Saying};
 use mcpr_tests::{Fake, Gateway, Script, await_no_process, gateway, wait_until};
 use serde_json::{Value, json};
 
-use crate::pairs::{NAME, all, asks, echo, forms, never};
+use crate::pairs::{CONNECTIONS, NAME, all, asks, echo, forms, never};
 
 /// How many calls each of the clients makes on each of its two lines.
 const ROUNDS: usize = 50;
@@ -87,7 +87,7 @@ async fn b37_two_clients_and_two_hundred_questions_on_a_pipe() {
     let fake = two_tools().stdio();
     let gateway = three_clients(&fake).await;
     assert!(
-        (2..=5).contains(&processes(&fake).len()),
+        (2..=CONNECTIONS).contains(&processes(&fake).len()),
         "{:?}",
         processes(&fake)
     );
@@ -106,7 +106,7 @@ async fn b37_two_clients_and_two_hundred_questions_over_http_in_one_session() {
 async fn b37_two_clients_and_two_hundred_questions_over_old_sse() {
     let fake = two_tools().sse();
     three_clients(&fake).await;
-    assert!((2..=5).contains(&fake.received_of("initialize").len()));
+    assert!((2..=CONNECTIONS).contains(&fake.received_of("initialize").len()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -185,7 +185,7 @@ async fn clients_of_a_server_that_asks_beside_the_stream_do_not_meet() {
 async fn more_clients_than_connections_wait_in_line() {
     let fake = asks("elicitation/create", NAME).stdio();
     let gateway = gateway().fake("a", &fake).ready().await;
-    let calls = (0..12).map(|number| {
+    let calls = (0..2 * CONNECTIONS).map(|number| {
         let able = gateway.able(&forms());
         async move {
             let mark = format!("client{number}-");
@@ -201,7 +201,7 @@ async fn more_clients_than_connections_wait_in_line() {
         }
     });
     join_all(calls).await;
-    assert!(processes(&fake).len() <= 5, "{:?}", processes(&fake));
+    assert!(processes(&fake).len() <= CONNECTIONS, "{:?}", processes(&fake));
 }
 
 /// A call that is not over, of a client that can be asked.
@@ -229,8 +229,12 @@ async fn not_even_on_a_further_connection_that_has_asked_nothing_yet() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_reaches_its_call_when_the_stream_it_was_asked_on_is_over() {
-    let ask = json!({ "method": "elicitation/create", "params": serde_json::from_str::<Value>(NAME).unwrap() });
-    let script = Fake::script().tool("ask").tool("plain").delay("tools/call:plain", 0.4);
+    let ask =
+        json!({ "method": "elicitation/create", "params": serde_json::from_str::<Value>(NAME).unwrap() });
+    let script = Fake::script()
+        .tool("ask")
+        .tool("plain")
+        .delay("tools/call:plain", 0.4);
     let interview = json!({ "on": ["tools/call:ask"], "rounds": [[ask]], "pause": 0.2 });
     let fake = script.interview(interview).stdio();
     let gateway = gateway().fake("a", &fake).ready().await;
@@ -239,7 +243,9 @@ async fn an_answer_reaches_its_call_when_the_stream_it_was_asked_on_is_over() {
     let other = async {
         fake.await_received("tools/call", 1).await;
         let silent = |_: &Question| Saying::Nothing;
-        let talk = client.converse("tools/call", r#"{"name":"a_plain","arguments":{}}"#, silent).await;
+        let talk = client
+            .converse("tools/call", r#"{"name":"a_plain","arguments":{}}"#, silent)
+            .await;
         assert!(talk.notes.is_empty(), "the question still stands: {talk:?}");
         client.say(&talk.questions[0].key, echo(&talk.questions[0])).await;
     };

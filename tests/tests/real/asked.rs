@@ -22,6 +22,9 @@ struct Interview {
     says: &'static str,
 }
 
+/// How the names of the reference server's interactive tools begin.
+const INPUT: &str = "test_input_required_result";
+
 const FORM: &str = "elicitation/create";
 const MODEL: &str = "sampling/createMessage";
 const ROOTS: &str = "roots/list";
@@ -47,33 +50,62 @@ impl Interview {
 
 /// Runs all interviews with each client at once; every answer is that of the client which called.
 async fn ask_each(gateway: &Gateway, interviews: &[Interview]) -> Vec<(Client, Told)> {
-    let calls = interviews
-        .iter()
-        .map(|interview| Operation::call_tool(&interview.tool, interview.arguments.clone()));
-    let calls: Vec<_> = calls.collect();
-    let work = |client| (Answers::of(&format!("{client:?}")), calls.clone());
     let (url, token) = (gateway.url(), &gateway.token);
+    let work = |client| (Answers::of(&name(client)), calls(interviews));
     let (all, (), ()) = tokio::join!(
         Client::run_each(&Client::EACH, &url, token, work),
-        ask_rmcp(gateway, &SESSION, interviews),
-        ask_rmcp(gateway, &STATELESS, interviews),
+        ask_rmcp(gateway, &SESSION, token, interviews),
+        ask_rmcp(gateway, &STATELESS, token, interviews),
     );
-    for (client, told) in &all {
-        for (index, interview) in interviews.iter().enumerate() {
-            interview.check(&format!("{client:?}"), told.ok(index));
-        }
-        check_questions(&format!("{client:?}"), told.questions(), interviews);
-    }
+    all.iter()
+        .for_each(|(client, told)| check(*client, told, interviews));
     all
 }
 
-async fn ask_rmcp(gateway: &Gateway, version: &ProtocolVersion, interviews: &[Interview]) {
+/// The same with one client after the other, each with a token of its own.
+async fn ask_in_turn(gateway: &Gateway, interviews: &[Interview]) {
+    for client in Client::EACH {
+        let token = gateway.another_token(&["read", "call"]).await;
+        let (answers, calls) = (Answers::of(&name(client)), calls(interviews));
+        let told = client
+            .run_with(&gateway.url(), Some(&token), &answers, &calls)
+            .await;
+        check(
+            client,
+            &told.unwrap_or_else(|error| panic!("{error:#}")),
+            interviews,
+        );
+    }
+    for version in [SESSION, STATELESS] {
+        let token = gateway.another_token(&["read", "call"]).await;
+        ask_rmcp(gateway, &version, &token, interviews).await;
+    }
+}
+
+async fn ask_rmcp(gateway: &Gateway, version: &ProtocolVersion, token: &str, interviews: &[Interview]) {
     let who = format!("rmcp-{version}");
-    let sdk = Sdk::connect_as(gateway, version, &who).await;
+    let sdk = Sdk::connect_as(gateway, version, token, &who).await;
     for interview in interviews {
         interview.check(&who, &sdk.call(&interview.tool, &interview.arguments).await);
     }
     check_questions(&who, sdk.asked(), interviews);
+}
+
+/// The name of a client's user.
+fn name(client: Client) -> String {
+    format!("{client:?}")
+}
+
+fn calls(interviews: &[Interview]) -> Vec<Operation> {
+    let call = |interview: &Interview| Operation::call_tool(&interview.tool, interview.arguments.clone());
+    interviews.iter().map(call).collect()
+}
+
+fn check(client: Client, told: &Told, interviews: &[Interview]) {
+    for (index, interview) in interviews.iter().enumerate() {
+        interview.check(&name(client), told.ok(index));
+    }
+    check_questions(&name(client), told.questions(), interviews);
 }
 
 fn check_questions(who: &str, mut asked: Vec<&str>, interviews: &[Interview]) {
@@ -94,30 +126,15 @@ fn check_questions(who: &str, mut asked: Vec<&str>, interviews: &[Interview]) {
 
 /// What server-everything asks, under the name that it has in the file.
 fn everything(server: &str) -> Vec<Interview> {
-    let tool = |name: &str| format!("{server}_{name}");
+    let tool = |name: &str| format!("{server}_trigger_{name}");
     let visit = json!({ "url": VISIT, "message": "Please visit" });
     let prompt = json!({ "prompt": "Hi" });
-    let asked = "provided the requested information";
-    let mut all = vec![
-        Interview::new(&tool("trigger_elicitation_request"), json!({}), &[FORM], asked),
-        Interview::new(
-            &tool("trigger_sampling_request"),
-            prompt,
-            &[MODEL],
-            "{who}'s model",
-        ),
-        Interview::new(&tool("trigger_url_elicitation"), visit, &[FORM], VISIT),
-    ];
-    // Over HTTP all share a session, in which there are no roots while several have calls open.
-    if server != "http" {
-        all.push(Interview::new(
-            &tool("get_roots_list"),
-            json!({}),
-            &[],
-            "file:///home/{who}",
-        ));
-    }
-    all
+    let filled = "provided the requested information";
+    vec![
+        Interview::new(&tool("elicitation_request"), json!({}), &[FORM], filled),
+        Interview::new(&tool("sampling_request"), prompt, &[MODEL], "{who}'s model"),
+        Interview::new(&tool("url_elicitation"), visit, &[FORM], VISIT),
+    ]
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -157,27 +174,31 @@ async fn row_05_server_everything_asks_clients_of_both_eras_over_each_transport(
     brood.stop(gateway).await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn row_05_server_everything_is_told_the_roots_of_the_client_that_calls() {
+    let (http, brood) = (Served::everything().await, Brood::new());
+    let gateway = gateway()
+        .server("stdio", brood.entry(&peers::ready().everything()))
+        .server("http", json!({ "type": "http", "url": http.url() }))
+        .ready()
+        .await;
+    let roots = |server| {
+        let tool = format!("{server}_get_roots_list");
+        Interview::new(&tool, json!({}), &[], "file:///home/{who}")
+    };
+    ask_in_turn(&gateway, &["stdio", "http", "stdio"].map(roots)).await;
+    brood.stop(gateway).await;
+}
+
 /// What the reference server asks; each tool of one era is there in the other too.
 fn reference() -> Vec<Interview> {
-    let tool = |name: &str, questions, says| {
-        Interview::new(
-            &format!("test_input_required_result_{name}"),
-            json!({}),
-            questions,
-            says,
-        )
-    };
+    let tool =
+        |name: &str, questions, says| Interview::new(&format!("{INPUT}_{name}"), json!({}), questions, says);
     let (prompt, message) = (json!({ "prompt": "Hi" }), json!({ "message": "Who?" }));
     vec![
         tool("elicitation", &[FORM], "Hello, {who}!"),
         tool("sampling", &[MODEL], "{who}'s model"),
-        tool("list_roots", &[ROOTS], "file:///home/{who}"),
         tool("request_state", &[FORM], "state-ok, confirmed: true"),
-        tool(
-            "multiple_inputs",
-            &[FORM, ROOTS, MODEL],
-            "{who}'s model {who}, at home in [{",
-        ),
         tool("multi_round", &[FORM, FORM], "{who} likes {who}'s blue."),
         Interview::new("test_sampling", prompt, &[MODEL], "LLM response: {who}'s model"),
         Interview::new(
@@ -190,22 +211,47 @@ fn reference() -> Vec<Interview> {
     ]
 }
 
-/// Every client is asked by a reference server of these eras, over HTTP and on a pipe.
-async fn reference_asks(eras: Eras) {
-    let http = Reference::start(eras);
-    for entry in [http.entry(), Reference::stdio(eras)] {
+/// The same for what is about roots.
+fn reference_roots() -> Vec<Interview> {
+    let tool =
+        |name: &str, questions, says| Interview::new(&format!("{INPUT}_{name}"), json!({}), questions, says);
+    vec![
+        tool("list_roots", &[ROOTS], "file:///home/{who}"),
+        tool(
+            "multiple_inputs",
+            &[FORM, ROOTS, MODEL],
+            "{who}'s model {who}, at home in [{",
+        ),
+    ]
+}
+
+/// All of it.
+fn all_of_the_reference() -> Vec<Interview> {
+    reference().into_iter().chain(reference_roots()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn row_06_a_stateless_server_asks_clients_of_both_eras() {
+    let http = Reference::start(Eras::Stateless);
+    for entry in [http.entry(), Reference::stdio(Eras::Stateless)] {
         let gateway = gateway().server("reference", entry).ready().await;
-        ask_each(&gateway, &reference()).await;
+        ask_each(&gateway, &all_of_the_reference()).await;
         gateway.stop().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_06_a_stateless_server_asks_clients_of_both_eras() {
-    reference_asks(Eras::Stateless).await;
+async fn a_server_of_the_session_era_asks_clients_of_both_eras_on_a_pipe() {
+    let reference = Reference::stdio(Eras::Session);
+    let gateway = gateway().server("reference", reference).ready().await;
+    ask_each(&gateway, &all_of_the_reference()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_of_the_session_era_asks_clients_of_both_eras() {
-    reference_asks(Eras::Session).await;
+async fn a_server_of_the_session_era_asks_clients_of_both_eras_over_http() {
+    let server = Reference::start(Eras::Session);
+    let gateway = gateway().server("reference", server.entry()).ready().await;
+    ask_each(&gateway, &reference()).await;
+    // Here all share a session, in which there are no roots while several have calls open.
+    ask_in_turn(&gateway, &reference_roots()).await;
 }

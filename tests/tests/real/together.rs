@@ -72,7 +72,7 @@ fn said(told: &Told, index: usize) -> String {
 
 /// The Rust SDK is a third one.
 async fn rmcp(gateway: &Gateway) {
-    let sdk = Sdk::connect_as(gateway, &STATELESS, "rmcp's user").await;
+    let sdk = Sdk::connect_as(gateway, &STATELESS, &gateway.token, "rmcp's user").await;
     for _ in 0..ROUNDS / 2 {
         let filled = sdk.call(FORM, &json!({})).await.to_string();
         assert!(filled.contains("rmcp's user"), "{filled}");

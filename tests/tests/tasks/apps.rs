@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use crate::place::{Place, place};
 
 const PAGE: &str = "ui://chart/page.html";
-const META: &str = r#"{ "ui":{"resourceUri":"ui://chart/page.html","visibility":["model","app"],"n":1E400} }"#;
+const META: &str =
+    r#"{ "ui":{"resourceUri":"ui://chart/page.html","visibility":["model","app"],"n":1E400} }"#;
 
 fn apps() -> Value {
     json!({ "extensions": { "io.modelcontextprotocol/ui": { "mimeTypes": ["text/html;profile=mcp-app"] } } })
@@ -15,16 +16,25 @@ fn apps() -> Value {
 /// A server with a tool that has a user interface.
 fn chart() -> Script {
     let tool = format!(r#"{{"name":"chart","inputSchema":{{"type":"object"}},"_meta":{META}}}"#);
-    let capabilities = json!({ "tools": {}, "resources": {}, "extensions": { "io.modelcontextprotocol/ui": {} } });
+    let capabilities =
+        json!({ "tools": {}, "resources": {}, "extensions": { "io.modelcontextprotocol/ui": {} } });
     Fake::script()
         .tool_entry(&tool)
-        .set("resources", json!([{ "uri": PAGE, "name": "page", "mimeType": "text/html;profile=mcp-app" }]))
+        .set(
+            "resources",
+            json!([{ "uri": PAGE, "name": "page", "mimeType": "text/html;profile=mcp-app" }]),
+        )
         .set("capabilities", capabilities)
 }
 
 async fn before() -> Vec<Place> {
     let stateless = || chart().set("era", json!("stateless"));
-    let fakes = [chart().stdio(), chart().http(), stateless().stdio(), stateless().http()];
+    let fakes = [
+        chart().stdio(),
+        chart().http(),
+        stateless().stdio(),
+        stateless().http(),
+    ];
     futures_util::future::join_all(fakes.map(place)).await
 }
 
@@ -47,7 +57,13 @@ async fn an_interface_is_listed_and_read_under_its_own_uri() {
             let read = client.read(PAGE).await.message();
             assert_eq!(read["result"]["contents"][0]["uri"], PAGE, "{read}");
         }
-        assert!(place.fake.received_of("resources/read").iter().all(|read| read.params()["uri"] == PAGE));
+        assert!(
+            place
+                .fake
+                .received_of("resources/read")
+                .iter()
+                .all(|read| read.params()["uri"] == PAGE)
+        );
     }
 }
 
@@ -55,9 +71,17 @@ async fn an_interface_is_listed_and_read_under_its_own_uri() {
 async fn clients_are_told_that_a_server_has_interfaces_and_only_then() {
     for place in before().await {
         let welcome = place.gateway.client().await.welcome;
-        let discovered = place.gateway.stateless().request("server/discover", "", None).await.message();
+        let discovered = place
+            .gateway
+            .stateless()
+            .request("server/discover", "", None)
+            .await
+            .message();
         for capabilities in [&welcome["capabilities"], &discovered["result"]["capabilities"]] {
-            assert_eq!(capabilities["extensions"], json!({ "io.modelcontextprotocol/ui": {} }));
+            assert_eq!(
+                capabilities["extensions"],
+                json!({ "io.modelcontextprotocol/ui": {} })
+            );
         }
     }
     let plain = place(Fake::script().tool("t").stdio()).await;
@@ -71,19 +95,33 @@ async fn a_stateless_server_is_told_whether_this_client_shows_interfaces() {
     let (shows, does_not) = (apps(), json!({}));
     for capabilities in [&shows, &does_not] {
         place.gateway.able(capabilities).call("a_chart", "{}", "").await;
-        place.gateway.client_with("2025-11-25", capabilities).await.call("a_chart", "{}").await;
+        place
+            .gateway
+            .client_with("2025-11-25", capabilities)
+            .await
+            .call("a_chart", "{}")
+            .await;
     }
-    let told = place.fake.received_of("tools/call").into_iter().map(|call| {
-        call.params()["_meta"]["io.modelcontextprotocol/clientCapabilities"].clone()
-    });
-    assert_eq!(told.collect::<Vec<_>>(), [shows.clone(), shows, does_not.clone(), does_not]);
+    let told = place
+        .fake
+        .received_of("tools/call")
+        .into_iter()
+        .map(|call| call.params()["_meta"]["io.modelcontextprotocol/clientCapabilities"].clone());
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [shows.clone(), shows, does_not.clone(), does_not]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_of_the_session_era_is_told_that_interfaces_can_be_shown() {
     let place = place(chart().stdio()).await;
     let opened = place.fake.received_of("initialize").remove(0).params();
-    assert_eq!(opened["capabilities"]["extensions"], apps()["extensions"], "{opened}");
+    assert_eq!(
+        opened["capabilities"]["extensions"],
+        apps()["extensions"],
+        "{opened}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -92,6 +130,8 @@ async fn what_a_tool_gives_its_interface_passes() {
     let fake = chart().raw("tools/call", result).stdio();
     let place = place(fake).await;
     let [session, _] = place.gateway.clients().await;
-    let Client::Session(_) = &session else { panic!("the first is of the session era") };
+    let Client::Session(_) = &session else {
+        panic!("the first is of the session era")
+    };
     assert_eq!(session.call("a_chart", "{}").await.raw(&["result"]), result);
 }

@@ -3,44 +3,69 @@
 use mcpr_tests::{Fake, gateway, raw};
 use serde_json::json;
 
-use crate::place::{
-    FIRST, about, before, begin, get, knows_tasks, place, stands, text_of, working,
-};
+use crate::place::{FIRST, about, before, begin, get, knows_tasks, place, stands, text_of, working};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_is_asked_for_under_the_clients_id_at_the_server_under_its_own() {
     for place in before(|| working(&json!({ "polls": 1 }))).await {
         let (client, id) = place.begun(r#"{"n":1}"#).await;
         let working = get(&client, &id).await["result"].clone();
-        assert_eq!((&working["taskId"], &working["status"]), (&json!(id), &json!("working")));
+        assert_eq!(
+            (&working["taskId"], &working["status"]),
+            (&json!(id), &json!("working"))
+        );
 
         let done = get(&client, &id).await["result"].clone();
 
-        assert_eq!((&done["taskId"], &done["resultType"]), (&json!(id), &json!("complete")));
+        assert_eq!(
+            (&done["taskId"], &done["resultType"]),
+            (&json!(id), &json!("complete"))
+        );
         assert_eq!(text_of(&done["result"]), r#"{"n":1}"#);
         for asked in place.fake.received_of("tasks/get") {
-            assert_eq!(asked.params()["taskId"], FIRST, "and a strict server compares Mcp-Name with it");
+            assert_eq!(
+                asked.params()["taskId"],
+                FIRST,
+                "and a strict server compares Mcp-Name with it"
+            );
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_asks_in_its_state_and_is_told_with_an_update() {
-    let ask = json!({ "method": "elicitation/create", "params": { "message": "{args}?", "requestedSchema": {} } });
+    let ask =
+        json!({ "method": "elicitation/create", "params": { "message": "{args}?", "requestedSchema": {} } });
     for place in before(|| working(&json!({ "asks": [ask] }))).await {
         let (client, id) = place.begun(r#"{"n":1}"#).await;
         let asks = get(&client, &id).await["result"].clone();
-        assert_eq!(asks["inputRequests"]["t0"]["params"]["message"], r#"{"n":1}?"#, "{asks}");
+        assert_eq!(
+            asks["inputRequests"]["t0"]["params"]["message"], r#"{"n":1}?"#,
+            "{asks}"
+        );
 
         let answers = r#"{"t0":{"action":"accept","content":{"n":1E400}}}"#;
         let update = format!(r#"{},"inputResponses":{answers}"#, about(&id));
         let told = client.ask("tasks/update", &update).await.message();
 
-        assert_eq!(told["result"], json!({ "resultType": "complete" }), "an acknowledgement, no more");
+        assert_eq!(
+            told["result"],
+            json!({ "resultType": "complete" }),
+            "an acknowledgement, no more"
+        );
         let received = place.fake.received_of("tasks/update").remove(0);
-        assert_eq!(raw::member(&received.text, &["params", "taskId"]), json!(FIRST).to_string());
-        assert_eq!(raw::member(&received.text, &["params", "inputResponses"]), answers);
-        assert_eq!(text_of(&stands(&client, &id, "completed").await["result"]), answers);
+        assert_eq!(
+            raw::member(&received.text, &["params", "taskId"]),
+            json!(FIRST).to_string()
+        );
+        assert_eq!(
+            raw::member(&received.text, &["params", "inputResponses"]),
+            answers
+        );
+        assert_eq!(
+            text_of(&stands(&client, &id, "completed").await["result"]),
+            answers
+        );
     }
 }
 
@@ -53,7 +78,10 @@ async fn a_task_that_is_cancelled_says_so_under_the_clients_id() {
 
         assert_eq!(told["result"], json!({ "resultType": "complete" }));
         assert_eq!(stands(&client, &id, "cancelled").await["taskId"], id);
-        assert_eq!(place.fake.received_of("tasks/cancel")[0].params()["taskId"], FIRST);
+        assert_eq!(
+            place.fake.received_of("tasks/cancel")[0].params()["taskId"],
+            FIRST
+        );
     }
 }
 
@@ -124,26 +152,39 @@ async fn a_server_is_told_that_a_client_knows_tasks_if_it_does_and_only_then() {
         place.gateway.client().await.call("a_plain", "{}").await;
 
         let calls = place.fake.received_of("tools/call");
-        let declared = calls.iter().map(|call| {
-            call.params()["_meta"]["io.modelcontextprotocol/clientCapabilities"].clone()
-        });
-        assert_eq!(declared.collect::<Vec<_>>(), [knows_tasks(), json!({}), json!({})]);
+        let declared = calls
+            .iter()
+            .map(|call| call.params()["_meta"]["io.modelcontextprotocol/clientCapabilities"].clone());
+        assert_eq!(
+            declared.collect::<Vec<_>>(),
+            [knows_tasks(), json!({}), json!({})]
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_are_announced_while_a_server_has_them() {
     let extensions = async |gateway: &mcpr_tests::Gateway| {
-        let discovered = gateway.stateless().request("server/discover", "", None).await.message();
+        let discovered = gateway
+            .stateless()
+            .request("server/discover", "", None)
+            .await
+            .message();
         discovered["result"]["capabilities"]["extensions"].clone()
     };
     let fake = working(&json!({})).http();
     let place = place(fake).await;
     assert_eq!(extensions(&place.gateway).await, knows_tasks()["extensions"]);
     let session = place.gateway.client().await;
-    assert!(session.welcome["capabilities"]["extensions"].is_null(), "{}", session.welcome);
+    assert!(
+        session.welcome["capabilities"]["extensions"].is_null(),
+        "{}",
+        session.welcome
+    );
 
-    place.fake.rescript(Fake::script().tool("plain").set("era", json!("stateless")));
+    place
+        .fake
+        .rescript(Fake::script().tool("plain").set("era", json!("stateless")));
     place.fake.restart();
     place.gateway.stateless().call("a_plain", "{}").await;
 
@@ -157,8 +198,17 @@ async fn a_session_has_no_methods_for_tasks() {
     let place = place(working(&json!({})).http()).await;
     let (_, id) = place.begun("{}").await;
     let session = place.gateway.client().await;
-    for method in ["tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list"] {
-        let answer = session.request(method, &format!("{{{}}}", about(&id))).await.message();
+    for method in [
+        "tasks/get",
+        "tasks/update",
+        "tasks/cancel",
+        "tasks/result",
+        "tasks/list",
+    ] {
+        let answer = session
+            .request(method, &format!("{{{}}}", about(&id)))
+            .await
+            .message();
         assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
     }
 }

@@ -42,10 +42,16 @@ async fn sec_03_the_task_of_somebody_else_is_unknown() {
     let answers = all_answers(&stranger(&place.gateway).await, &id).await;
 
     for answer in answers {
-        assert!(answer.contains("-32602") && answer.contains("Unknown task"), "{answer}");
+        assert!(
+            answer.contains("-32602") && answer.contains("Unknown task"),
+            "{answer}"
+        );
     }
     for method in METHODS {
-        assert!(place.fake.received_of(method).is_empty(), "{method} did not reach the server");
+        assert!(
+            place.fake.received_of(method).is_empty(),
+            "{method} did not reach the server"
+        );
     }
     assert_eq!(get(&client, &id).await["result"]["status"], "completed");
 }
@@ -77,8 +83,15 @@ async fn an_id_in_the_header_that_is_not_the_one_in_the_body_is_refused() {
     for method in METHODS {
         let text = client.text("1", method, &about(&id));
         for name in [None, Some("another")] {
-            let answer = client.client.post(&text, method, name).send(place.gateway.port).await;
-            assert_eq!((answer.status(), &answer.message()["error"]["code"]), (400, &json!(-32020)));
+            let answer = client
+                .client
+                .post(&text, method, name)
+                .send(place.gateway.port)
+                .await;
+            assert_eq!(
+                (answer.status(), &answer.message()["error"]["code"]),
+                (400, &json!(-32020))
+            );
         }
     }
 }
@@ -89,7 +102,11 @@ async fn sec_03_an_id_says_nothing_of_the_server_and_is_never_the_same() {
     let ids = [place.begun("{}").await.1, place.begun("{}").await.1];
     assert_ne!(ids[0], ids[1]);
     for id in ids {
-        assert!(id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)), "{id}");
+        assert!(
+            id.bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)),
+            "{id}"
+        );
     }
 }
 
@@ -111,7 +128,10 @@ async fn sec_03_ids_outlive_the_gateway_that_made_them() {
         ..client
     };
 
-    assert_eq!(text_of(&get(&client, &id).await["result"]["result"]), r#"{"n":1}"#);
+    assert_eq!(
+        text_of(&get(&client, &id).await["result"]["result"]),
+        r#"{"n":1}"#
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -147,7 +167,11 @@ async fn who_does_not_say_that_it_knows_tasks_is_told_what_to_say() {
     for (method, params) in requests.into_iter().chain([("tools/call", call)]) {
         let answer = unaware.ask(method, &params).await;
         let error = answer.message()["error"].clone();
-        assert_eq!((answer.status(), &error["code"]), (400, &json!(-32021)), "{method}: {error}");
+        assert_eq!(
+            (answer.status(), &error["code"]),
+            (400, &json!(-32021)),
+            "{method}: {error}"
+        );
         assert_eq!(error["data"]["requiredCapabilities"], knows_tasks(), "{method}");
     }
     assert!(place.fake.received_of("tasks/get").is_empty());

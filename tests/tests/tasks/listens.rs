@@ -1,47 +1,10 @@
 //! Clients that listen to how their tasks stand.
 
-use mcpr_tests::http::Connection;
-use mcpr_tests::talk::Able;
 use serde_json::{Value, json};
 
+use crate::ear::{Ear, LISTEN, SUBSCRIPTION};
 use crate::place::{FIRST, Place, about, before, begin, knows_tasks, place, place_with, text_of, working};
 use crate::wire::Wire;
-
-const LISTEN: &str = "subscriptions/listen";
-const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
-
-/// A listen, and what was accepted of it.
-struct Ear {
-    accepted: Value,
-    connection: Connection,
-}
-
-impl Ear {
-    /// A client that listens to these tasks.
-    async fn of(client: &Able, ids: &[&str]) -> Self {
-        Self::with(client, json!({ "taskIds": ids })).await
-    }
-
-    async fn with(client: &Able, filter: Value) -> Self {
-        let params = format!(r#""notifications":{filter}"#);
-        let (head, mut connection) = client.post(LISTEN, &params).open(client.client.port).await;
-        assert_eq!(head.status, 200);
-        let first = connection.event().await.unwrap().message();
-        assert_eq!(first["method"], "notifications/subscriptions/acknowledged", "{first}");
-        Self {
-            accepted: first["params"]["notifications"].clone(),
-            connection,
-        }
-    }
-
-    /// The task that it hears of next.
-    async fn hears_of(&mut self) -> Value {
-        let note = self.connection.message(|message| !message.is_null()).await.unwrap();
-        assert_eq!(note["method"], "notifications/tasks", "{note}");
-        assert_eq!(note["params"]["_meta"], json!({ SUBSCRIPTION: 1 }), "the listen's own id");
-        note["params"].clone()
-    }
-}
 
 fn held() -> Value {
     json!({ "held": true })
@@ -67,13 +30,22 @@ async fn each_listen_hears_of_the_tasks_it_has_named_and_of_no_others() {
         place.finish(2).await;
         place.finish(1).await;
 
-        for (ear, id, text) in [(&mut one, &first, r#"{"n":1}"#), (&mut two, &second, r#"{"n":2}"#)] {
+        for (ear, id, text) in [
+            (&mut one, &first, r#"{"n":1}"#),
+            (&mut two, &second, r#"{"n":2}"#),
+        ] {
             let task = ear.hears_of().await;
-            assert_eq!((&task["taskId"], &task["status"]), (&json!(id), &json!("completed")));
+            assert_eq!(
+                (&task["taskId"], &task["status"]),
+                (&json!(id), &json!("completed"))
+            );
             assert_eq!(text_of(&task["result"]), text, "all that tasks/get would say");
             assert!(task["resultType"].is_null() && task["ttlMs"] == 60000, "{task}");
         }
-        let heard = [both.hears_of().await["taskId"].clone(), both.hears_of().await["taskId"].clone()];
+        let heard = [
+            both.hears_of().await["taskId"].clone(),
+            both.hears_of().await["taskId"].clone(),
+        ];
         assert!(heard.contains(&json!(first)) && heard.contains(&json!(second)));
     }
 }
@@ -82,18 +54,28 @@ async fn each_listen_hears_of_the_tasks_it_has_named_and_of_no_others() {
 async fn a_listen_on_a_pipe_hears_under_its_own_id() {
     let place = place(working(&held()).stdio()).await;
     let (mut wire, stateless) = (Wire::new(&place.gateway), place.gateway.stateless());
-    let meta = format!(r#""io.modelcontextprotocol/clientCapabilities":{}"#, knows_tasks());
+    let meta = format!(
+        r#""io.modelcontextprotocol/clientCapabilities":{}"#,
+        knows_tasks()
+    );
     let text = |id: &str, method: &str, params: &str| stateless.text_with(id, method, params, &meta);
-    wire.send(&text("1", "tools/call", r#""name":"a_work","arguments":{}"#)).await;
+    wire.send(&text("1", "tools/call", r#""name":"a_work","arguments":{}"#))
+        .await;
     let id = wire.next().await["result"]["taskId"].clone();
 
     let filter = format!(r#""notifications":{}"#, json!({ "taskIds": [id] }));
     wire.send(&text("\"l\"", LISTEN, &filter)).await;
-    assert_eq!(wire.next().await["params"]["notifications"]["taskIds"], json!([id]));
+    assert_eq!(
+        wire.next().await["params"]["notifications"]["taskIds"],
+        json!([id])
+    );
     place.finish(1).await;
 
     let note = wire.next().await;
-    assert_eq!((&note["params"]["taskId"], &note["params"]["_meta"]), (&id, &json!({ SUBSCRIPTION: "l" })));
+    assert_eq!(
+        (&note["params"]["taskId"], &note["params"]["_meta"]),
+        (&id, &json!({ SUBSCRIPTION: "l" }))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -113,8 +95,16 @@ async fn sec_03_only_what_the_caller_may_know_of_is_accepted() {
         assert_eq!(nothing.accepted, json!({}));
         place.finish(2).await;
         place.finish(1).await;
-        assert_eq!(ear.hears_of().await["taskId"], id, "and not of the stranger's before");
-        assert_eq!(asked(&place), [json!([FIRST])], "only this was asked of the server");
+        assert_eq!(
+            ear.hears_of().await["taskId"],
+            id,
+            "and not of the stranger's before"
+        );
+        assert_eq!(
+            asked(&place),
+            [json!([FIRST])],
+            "only this was asked of the server"
+        );
     }
 }
 
@@ -130,14 +120,28 @@ async fn one_stream_at_the_server_is_for_all_tasks_and_gives_way_to_the_next() {
     place.finish(1).await;
     assert_eq!(one.hears_of().await["status"], "completed");
     client.ask("tasks/cancel", &about(&first)).await;
-    assert_eq!(one.hears_of().await["status"], "cancelled", "and not the same a second time");
+    assert_eq!(
+        one.hears_of().await["status"],
+        "cancelled",
+        "and not the same a second time"
+    );
     drop((one, two));
 
     let all_closed = || {
-        let closed = place.fake.received().into_iter().filter(|line| line.closed.is_some()).count();
+        let closed = place
+            .fake
+            .received()
+            .into_iter()
+            .filter(|line| line.closed.is_some())
+            .count();
         (closed == asked(&place).len()).then_some(())
     };
-    mcpr_tests::wait_until(std::time::Duration::from_secs(10), "all streams closed", all_closed).await;
+    mcpr_tests::wait_until(
+        std::time::Duration::from_secs(10),
+        "all streams closed",
+        all_closed,
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -148,7 +152,10 @@ async fn agg_09_what_is_told_of_a_task_names_resources_as_clients_know_them() {
         let mut ear = Ear::of(&client, &[&id]).await;
         place.finish(1).await;
         let task = ear.hears_of().await;
-        assert_eq!(task["result"]["content"][0]["uri"], "resource://a/memo:///a", "{task}");
+        assert_eq!(
+            task["result"]["content"][0]["uri"], "resource://a/memo:///a",
+            "{task}"
+        );
     }
 }
 
@@ -162,7 +169,10 @@ async fn a_task_that_asks_is_told_of_with_what_it_asks() {
     place.finish(1).await;
 
     let task = ear.hears_of().await;
-    assert_eq!((&task["taskId"], &task["status"]), (&json!(id), &json!("input_required")));
+    assert_eq!(
+        (&task["taskId"], &task["status"]),
+        (&json!(id), &json!("input_required"))
+    );
     assert_eq!(task["inputRequests"]["t0"]["method"], "roots/list");
 }
 
@@ -172,10 +182,16 @@ async fn who_does_not_say_that_it_knows_tasks_cannot_listen_to_them() {
     let (_, id) = place.begun("{}").await;
     let unaware = place.gateway.able(&json!({}));
 
-    let answer = unaware.ask(LISTEN, &format!(r#""notifications":{{"taskIds":["{id}"]}}"#)).await;
+    let answer = unaware
+        .ask(LISTEN, &format!(r#""notifications":{{"taskIds":["{id}"]}}"#))
+        .await;
 
     let error = answer.message()["error"].clone();
-    assert_eq!((answer.status(), &error["code"]), (400, &json!(-32021)), "{error}");
+    assert_eq!(
+        (answer.status(), &error["code"]),
+        (400, &json!(-32021)),
+        "{error}"
+    );
     assert_eq!(error["data"]["requiredCapabilities"], knows_tasks());
     let ear = Ear::with(&unaware, json!({ "taskIds": [], "toolsListChanged": true })).await;
     assert_eq!(ear.accepted, json!({ "toolsListChanged": true }));
@@ -185,7 +201,9 @@ async fn who_does_not_say_that_it_knows_tasks_cannot_listen_to_them() {
 async fn tasks_resources_and_lists_are_heard_on_one_stream() {
     let script = || {
         let resources = json!([{ "uri": "memo:///a", "name": "a" }]);
-        working(&held()).with(r#"{"env_tool":true,"touch_tool":true}"#).set("resources", resources)
+        working(&held())
+            .with(r#"{"env_tool":true,"touch_tool":true}"#)
+            .set("resources", resources)
     };
     for place in before(script).await {
         let (client, id) = place.begun("{}").await;
@@ -197,10 +215,18 @@ async fn tasks_resources_and_lists_are_heard_on_one_stream() {
         place.finish(1).await;
         assert_eq!(ear.hears_of().await["taskId"], id);
         stateless.call("a_touch", r#"{"uri":"memo:///a"}"#).await;
-        let touched = ear.connection.message(|message| !message.is_null()).await.unwrap();
+        let touched = ear
+            .connection
+            .message(|message| !message.is_null())
+            .await
+            .unwrap();
         assert_eq!(touched["params"]["uri"], "resource://a/memo:///a", "{touched}");
         stateless.call("a_add", "{}").await;
-        let added = ear.connection.message(|message| !message.is_null()).await.unwrap();
+        let added = ear
+            .connection
+            .message(|message| !message.is_null())
+            .await
+            .unwrap();
         assert_eq!(added["method"], "notifications/tools/list_changed", "{added}");
     }
 }
@@ -218,7 +244,10 @@ async fn what_became_of_a_task_while_its_server_was_away_is_told_afterwards() {
     place.fake.restart();
 
     let task = ear.hears_of().await;
-    assert_eq!((&task["taskId"], &task["status"]), (&json!(id), &json!("completed")));
+    assert_eq!(
+        (&task["taskId"], &task["status"]),
+        (&json!(id), &json!("completed"))
+    );
     assert_eq!(text_of(&task["result"]), r#"{"revived":true}"#);
 }
 
@@ -226,11 +255,17 @@ async fn what_became_of_a_task_while_its_server_was_away_is_told_afterwards() {
 async fn sec_05_tasks_count_among_the_subscriptions_of_a_listen() {
     let fake = working(&held()).http();
     let limits = json!({ "subscriptions": 2 });
-    let gateway = mcpr_tests::gateway().fake("a", &fake).own("limits", limits).ready().await;
+    let gateway = mcpr_tests::gateway()
+        .fake("a", &fake)
+        .own("limits", limits)
+        .ready()
+        .await;
     let client = gateway.able(&knows_tasks());
     let filter = |uris: &[&str]| json!({ "taskIds": ["x", "y"], "resourceSubscriptions": uris });
 
-    let refused = client.ask(LISTEN, &format!(r#""notifications":{}"#, filter(&["memo:///a"]))).await;
+    let refused = client
+        .ask(LISTEN, &format!(r#""notifications":{}"#, filter(&["memo:///a"])))
+        .await;
 
     assert_eq!(refused.message()["error"]["code"], -32602, "{}", refused.text());
     assert_eq!(Ear::with(&client, filter(&[])).await.accepted, json!({}));

@@ -7,6 +7,7 @@
 )]
 
 mod apps;
+mod ear;
 mod extension;
 mod handles;
 mod listens;

@@ -12,7 +12,8 @@ const RELATED: &str = "io.modelcontextprotocol/related-task";
 
 /// A tool with this support of tasks.
 fn tool(name: &str, support: &str) -> String {
-    json!({ "name": name, "inputSchema": { "type": "object" }, "execution": { "taskSupport": support } }).to_string()
+    json!({ "name": name, "inputSchema": { "type": "object" }, "execution": { "taskSupport": support } })
+        .to_string()
 }
 
 /// A server whose tool `work` is a task; these are the keys of how such go.
@@ -25,13 +26,20 @@ fn working(tasks: &Value) -> Script {
 }
 
 async fn before(script: impl Fn() -> Script) -> Vec<Place> {
-    let fakes = [script().stdio(), script().set("session", json!(true)).http(), script().sse()];
+    let fakes = [
+        script().stdio(),
+        script().set("session", json!(true)).http(),
+        script().sse(),
+    ];
     futures_util::future::join_all(fakes.map(place)).await
 }
 
 /// A client of each era that can be asked everything.
 async fn peers(place: &Place) -> [Peer; 2] {
-    place.gateway.peers(&json!({ "elicitation": {}, "roots": {} })).await
+    place
+        .gateway
+        .peers(&json!({ "elicitation": {}, "roots": {} }))
+        .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -42,7 +50,10 @@ async fn a_tool_that_is_always_a_task_is_called_like_any_other() {
 
             let result = &talk.message()["result"];
             assert_eq!(result["content"][0]["text"], r#"{"n":1}"#, "{talk:?}");
-            assert!(result["task"].is_null() && result["_meta"][RELATED].is_null(), "{talk:?}");
+            assert!(
+                result["task"].is_null() && result["_meta"][RELATED].is_null(),
+                "{talk:?}"
+            );
             let call = place.fake.received_of("tools/call").remove(nth).params();
             assert_eq!((&call["name"], &call["task"]), (&json!("work"), &json!({})));
             let wait = place.fake.received_of("tasks/result").remove(nth).params();
@@ -68,7 +79,14 @@ async fn nobody_is_told_to_make_a_task_of_a_call() {
     let place = place(working(&json!({})).stdio()).await;
     for client in place.gateway.clients().await {
         let tools = client.ask("tools/list", "").await.message()["result"]["tools"].clone();
-        let find = |name: &str| tools.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
+        let find = |name: &str| {
+            tools
+                .as_array()
+                .unwrap()
+                .iter()
+                .find(|tool| tool["name"] == name)
+                .unwrap()
+        };
         assert!(find("a_work")["execution"].is_null(), "{tools}");
         let session = matches!(client, mcpr_tests::Client::Session(_));
         assert_eq!(find("a_may")["execution"].is_null(), !session, "{tools}");
@@ -89,7 +107,11 @@ async fn what_such_a_task_asks_reaches_the_client_of_the_call() {
             };
             let talk = peer.call("a_work", "{}", say).await;
             assert_eq!(talk.questions.len(), 1, "{talk:?}");
-            assert!(talk.text().contains(r#"{"action":"accept","content":{"name":"Ann"}}"#), "{talk:?}");
+            assert!(
+                talk.text()
+                    .contains(r#"{"action":"accept","content":{"name":"Ann"}}"#),
+                "{talk:?}"
+            );
         }
     }
 }
@@ -100,11 +122,16 @@ async fn b17_the_progress_of_such_a_task_reaches_the_client_under_its_token() {
         for peer in peers(&place).await {
             let params = r#""name":"a_work","arguments":{},"_meta":{"progressToken":"mine"}"#;
             let talk = match &peer {
-                Peer::Session(session) => session.converse("tools/call", &format!("{{{params}}}"), never).await,
+                Peer::Session(session) => {
+                    session
+                        .converse("tools/call", &format!("{{{params}}}"), never)
+                        .await
+                }
                 Peer::Stateless(able) => {
                     let meta = format!(r#"{},"progressToken":"mine""#, able.meta);
                     let able = mcpr_tests::talk::Able { meta, ..able.clone() };
-                    able.converse("tools/call", r#""name":"a_work","arguments":{}"#, never).await
+                    able.converse("tools/call", r#""name":"a_work","arguments":{}"#, never)
+                        .await
                 }
             };
             let told: Vec<_> = talk.notes.iter().map(|note| note["params"].clone()).collect();
@@ -131,7 +158,11 @@ async fn a_call_that_is_cancelled_cancels_its_task() {
     for place in before(|| working(&json!({ "seconds": 60 }))).await {
         for (nth, peer) in peers(&place).await.into_iter().enumerate() {
             give_up(&place, peer, nth).await;
-            let cancelled = place.fake.await_received("tasks/cancel", nth + 1).await.remove(nth);
+            let cancelled = place
+                .fake
+                .await_received("tasks/cancel", nth + 1)
+                .await
+                .remove(nth);
             let waited = place.fake.received_of("tasks/result").remove(nth);
             assert_eq!(cancelled.params()["taskId"], waited.params()["taskId"]);
             assert_eq!(cancelled.pid, waited.pid, "each process has its own");
@@ -149,7 +180,9 @@ async fn give_up(place: &Place, peer: Peer, nth: usize) {
     let connection = call.start(place.gateway.port).await;
     place.fake.await_received("tasks/result", nth + 1).await;
     if let Peer::Session(session) = &peer {
-        session.notify("notifications/cancelled", r#"{"requestId":1}"#).await;
+        session
+            .notify("notifications/cancelled", r#"{"requestId":1}"#)
+            .await;
     }
     drop(connection);
 }
@@ -157,7 +190,10 @@ async fn give_up(place: &Place, peer: Peer, nth: usize) {
 #[tokio::test(flavor = "multi_thread")]
 async fn lb_03_a_call_whose_wait_fails_is_never_made_twice() {
     let dies = working(&json!({})).set("exit_on", json!("tasks/result")).stdio();
-    let breaks_off = working(&json!({})).set("session", json!(true)).set("cut", json!(["tasks/result"])).http();
+    let breaks_off = working(&json!({}))
+        .set("session", json!(true))
+        .set("cut", json!(["tasks/result"]))
+        .http();
     for fake in [dies, breaks_off] {
         let place = place(fake).await;
         let session: Session = place.gateway.client().await;

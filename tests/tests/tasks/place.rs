@@ -97,7 +97,9 @@ pub(crate) async fn stands(client: &Able, id: &str, status: &str) -> Value {
 
 /// The text of the result of a call.
 pub(crate) fn text_of(result: &Value) -> &str {
-    result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {result}"))
+    result["content"][0]["text"]
+        .as_str()
+        .unwrap_or_else(|| panic!("no text in {result}"))
 }
 
 /// A conversation in which nobody is to be asked anything.

@@ -1,4 +1,5 @@
 //! The shape of the source tree: layers, names, sizes.
 
 mod layers;
+mod protocol_support;
 mod tidy;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Lines of a source file; a file that needs more is two rooms.
 const LINES: usize = 700;
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("the package lies in the workspace")

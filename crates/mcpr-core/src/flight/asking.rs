@@ -168,11 +168,14 @@ impl Asking {
         }
     }
 
-    /// Gives the server what a stateless client came back with, in the order of the questions.
-    pub(super) fn answer_gathered(&mut self, gateway: &Gateway, lease: &Lease, answers: Vec<Answer>) {
-        for (gathered, answer) in std::mem::take(&mut self.gathered).into_iter().zip(answers) {
-            gateway.answer_server(lease, gathered.id, answer);
-        }
+    /// What a stateless client came back with, in the order of the questions.
+    pub(super) fn take_gathered(&mut self, answers: Vec<Answer>) -> Vec<(Id, Answer)> {
+        let gathered = std::mem::take(&mut self.gathered);
+        gathered
+            .into_iter()
+            .map(|gathered| gathered.id)
+            .zip(answers)
+            .collect()
     }
 
     fn gather(&mut self, id: Id, question: Question) {
@@ -199,12 +202,12 @@ impl Course {
         let method = &question.method;
         let allowed = context.abilities.allows(method, question.params.as_ref());
         // Roots are kept by servers, so others must not have calls open here meanwhile.
-        let shared = *method == Method::RootsList && !open.lease.replica.is_alone_on(open.lease.party);
+        let shared = *method == Method::RootsList && !open.lease.replica.is_one_clients(open.lease.party);
         // Nobody reads what one says that was adopted.
         if self.adopted || shared || !allowed {
             self.told_roots(method, false);
             let answer = declined(method);
-            self.call.gateway.answer_server(&open.lease, request.id, answer);
+            self.reply(vec![(request.id, answer)]);
             return None;
         }
         let Some(session) = &context.session else {
@@ -242,6 +245,16 @@ impl Course {
             .map(|(put, answer)| self.answered(put, answer))
     }
 
+    /// Answers requests of the server.
+    pub(super) fn reply(&mut self, answers: Vec<(Id, Answer)>) {
+        let answers = self.answer_before(answers);
+        if let State::Open(open) = &self.state {
+            for (id, answer) in answers.into_iter().flatten() {
+                self.call.gateway.answer_server(&open.lease, id, answer);
+            }
+        }
+    }
+
     fn answered(&mut self, put: Put, answer: Option<Answer>) -> Option<Step> {
         self.heard_at = Instant::now();
         let method = &put.question.method;
@@ -252,7 +265,7 @@ impl Course {
                 if let State::Open(open) = &self.state {
                     let (client, server) = (self.call.context.client.version, open.lease.replica.version);
                     let said = said(method, answer, client, server);
-                    self.call.gateway.answer_server(&open.lease, id, said);
+                    self.reply(vec![(id, said)]);
                 }
                 None
             }

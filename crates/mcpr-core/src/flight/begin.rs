@@ -21,7 +21,7 @@ use crate::fault::Fault;
 const COMEBACK: Duration = Duration::from_secs(2);
 
 /// How often it is looked whether a call waits for what suspended ones hold.
-const ROOM: Duration = Duration::from_millis(500);
+const ROOM: Duration = Duration::from_millis(250);
 
 /// How long the setting of the log level may hold a call up.
 const LOG_LEVEL: Duration = Duration::from_secs(2);

@@ -9,32 +9,23 @@ use std::task::{Context as Task, Poll, ready};
 use std::time::Duration;
 
 use http::StatusCode;
-use mcpr_protocol::{
-    Ability, Era, Message, Method, Notification, Response, Rope, Version, code, notification,
-};
-use mcpr_router::{Lease, RouteError};
+use mcpr_protocol::{Message, Method, Notification, Response, Rope, Version, notification};
+use mcpr_router::Lease;
 use mcpr_telemetry::Status;
-use mcpr_transport::{Exchange, Failed, FailedKind, Reason, Sent};
-use tokio::time::{Instant, Sleep, timeout};
+use mcpr_transport::{Exchange, Reason};
+use tokio::time::{Instant, Sleep};
 
 use super::asking::Asking;
-use super::begin::{begin, begin_again, begin_renewed, set_log_level};
+use super::begin::{begin, set_log_level};
 use super::old_task::{OldTask, begin_wait, cancel_task, unrelated};
-use super::task::{Followed, Followee, cancel_followed, lost};
+use super::task::{Followed, Followee, cancel_followed};
 use super::{Cancel, Done, Step};
-use crate::call::{Call, takes_inputs};
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::progress::Progress;
 use crate::question::Answer;
 use crate::record::{Ending, record, status_of};
 use crate::suspension::Ticket;
-use crate::visits::Wanted;
-
-/// How often an expired session is renewed for one request before that is given up.
-const RENEWALS: u32 = 10;
-
-/// How long a tool's schema may take to be read again.
-const REFRESH: Duration = Duration::from_secs(5);
 
 /// A request on its way.
 pub(super) struct Course {
@@ -54,9 +45,9 @@ pub(super) struct Course {
     pub(super) outbox: VecDeque<Rope>,
     /// How it ends, once that is known.
     last: Option<Step>,
-    renewals: u32,
-    came_back: bool,
-    refreshed: bool,
+    pub(super) renewals: u32,
+    pub(super) came_back: bool,
+    pub(super) refreshed: bool,
     /// Whether it goes on without anybody who reads what it says.
     pub(super) adopted: bool,
     /// The task of 2025-11-25 that is waited for.
@@ -140,11 +131,12 @@ impl Course {
             }
             for (asked, answer) in self.asking.gathered().iter().zip(&answers) {
                 if asked.question.method == Method::RootsList && answer.is_ok() {
-                    open.lease.replica.roots().tell(self.call.roots_owner());
+                    open.lease.replica.roots().tell(self.call.roots());
                 }
             }
-            self.asking.answer_gathered(gateway, &open.lease, answers);
         }
+        let answers = self.asking.take_gathered(answers);
+        self.reply(answers);
     }
 
     /// The revision of the server that it is at.
@@ -285,87 +277,6 @@ impl Course {
             error: None,
         });
         self.finish(Step::Done(Done { text, status: http }))
-    }
-
-    /// A stateless server that finds a header wrong knows another schema of the tool than mcpr
-    /// does: that is read again, and the call sent once more.
-    fn has_old_schema(&mut self, open: &Open, response: &Response) -> bool {
-        let stateless = open.lease.replica.version.era() == Era::Stateless;
-        let wrong = status_of(response) == Status::Error(code::HEADER_MISMATCH);
-        if !(stateless && wrong) || std::mem::replace(&mut self.refreshed, true) {
-            return false;
-        }
-        let (gateway, upstream) = (self.call.gateway.clone(), open.lease.upstream.clone());
-        self.state = State::Refreshing(Box::pin(async move {
-            let _ = timeout(REFRESH, upstream.relist_tools()).await;
-            gateway.caught_up().await;
-        }));
-        true
-    }
-
-    fn begin_anew(&mut self) -> Option<Step> {
-        self.state = State::Over;
-        let renewed = Arc::get_mut(&mut self.call).map_or(Ok(()), Call::resolve_again);
-        if let Err(fault) = renewed {
-            return Some(self.fail(&fault));
-        }
-        self.state = State::Beginning(Box::pin(begin(self.call.clone())));
-        None
-    }
-
-    /// An error that wants URLs to be visited: a question for a stateless client, and for one of the
-    /// session era what it understands itself.
-    fn needs_visits(&mut self, response: &Response) -> Option<Step> {
-        let context = &self.call.context;
-        if !context.abilities.has(Ability::Url) || !takes_inputs(&self.call.method) {
-            return None;
-        }
-        let wanted = Wanted::read(response.outcome.as_ref().err()?)?;
-        if let Some(session) = &context.session {
-            for visit in &wanted {
-                self.call
-                    .gateway
-                    .visits
-                    .asked(&self.call.target.server, &visit.id, session);
-            }
-            return None;
-        }
-        let result = self.call.gateway.ask_for_visits(&self.call, &wanted);
-        Some(self.conclude(result, Status::Ok))
-    }
-
-    /// A failure of the way to the server: tried again where that is proven harmless (LB-03).
-    fn recover(&mut self, failed: &Failed) -> Option<Step> {
-        let State::Open(open) = std::mem::replace(&mut self.state, State::Over) else {
-            return None;
-        };
-        let server = self.call.target.server.clone();
-        if self.task.is_some() {
-            open.lease.upstream.suspect();
-            return Some(self.fail(&lost(&open.lease, failed)));
-        }
-        let expired = failed.kind == FailedKind::SessionExpired;
-        if expired && failed.sent == Sent::No && self.renewals < RENEWALS {
-            self.renewals += 1;
-            self.state = State::Beginning(Box::pin(begin_renewed(self.call.clone(), open.lease)));
-            return None;
-        }
-        if expired || matches!(failed.kind, FailedKind::Unauthorized(401)) {
-            open.lease.upstream.suspect();
-        }
-        if matches!(failed.kind, FailedKind::Closed | FailedKind::Unreachable) {
-            open.lease.upstream.suspect();
-            if failed.sent == Sent::No && !self.came_back {
-                self.came_back = true;
-                self.state = State::Beginning(Box::pin(begin_again(
-                    self.call.clone(),
-                    open.lease,
-                    failed.clone(),
-                )));
-                return None;
-            }
-        }
-        Some(self.fail(&RouteError::of(server, failed).into()))
     }
 
     pub(super) fn fail(&mut self, fault: &Fault) -> Step {

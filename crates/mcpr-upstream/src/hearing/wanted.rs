@@ -338,7 +338,14 @@ mod tests {
     #[tokio::test]
     async fn what_the_old_stream_says_late_takes_nothing_back() {
         let mut overlap = Overlap::new(None, OVERLAP);
-        let states = [("1", true), ("2", true), ("3", false), ("2", true), ("4", false), ("3", true)];
+        let states = [
+            ("1", true),
+            ("2", true),
+            ("3", false),
+            ("2", true),
+            ("4", false),
+            ("3", true),
+        ];
         for (state, is_old) in states {
             overlap.keep("t".into(), said(state, is_old));
         }
@@ -350,7 +357,11 @@ mod tests {
     fn each_feed_is_read_by_its_own_names() {
         let note = said(r#"{"taskId":"t","uri":"u"}"#, false).note;
         assert_eq!(Feed::Tasks.named_by(&note).as_deref(), Some("t"));
-        assert_eq!(Feed::Resources.named_by(&note), None, "it is no notification of a resource");
+        assert_eq!(
+            Feed::Resources.named_by(&note),
+            None,
+            "it is no notification of a resource"
+        );
         let filter = || Object::read(&RawJson::from_static(r#"{"taskIds":["a",5,"b"]}"#)).ok();
         assert_eq!(Feed::Tasks.names_in(filter()).len(), 2);
         assert!(Feed::Resources.names_in(filter()).is_empty() && Feed::Tasks.names_in(None).is_empty());

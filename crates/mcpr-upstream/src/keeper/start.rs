@@ -106,7 +106,13 @@ impl Keeper {
     /// announced.
     async fn first_lists(&self, mut met: Met) -> Result<Started, Failed> {
         let (version, transport) = (met.introduced.version, met.line.transport.clone());
-        let replica = Replica::new(self.name.clone(), version, transport, met.pid, met.line.roots.clone());
+        let replica = Replica::new(
+            self.name.clone(),
+            version,
+            transport,
+            met.pid,
+            met.line.roots.clone(),
+        );
         let herald = self.herald();
         let begun = Hearing::begin(&replica, &met.introduced, &self.wishes, &herald);
         let (hearing, news) = met.line.during(begun).await;

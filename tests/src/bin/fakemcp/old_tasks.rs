@@ -50,7 +50,12 @@ impl Server {
     /// Makes a task of a call that wants to be one; a tool may insist on that, or have none of it.
     pub(crate) fn begin_old_task(&self, params: &Params) -> Result<Option<String>, Fault> {
         let name = params.name.as_deref().unwrap_or_default();
-        let refused = |why: &str| Err(Fault::new(-32601, &format!("Tool {name} {why} task augmentation")));
+        let refused = |why: &str| {
+            Err(Fault::new(
+                -32601,
+                &format!("Tool {name} {why} task augmentation"),
+            ))
+        };
         match (self.support_of(name).as_str(), &params.task) {
             ("required", None) => refused("requires"),
             ("required" | "optional", Some(_)) => Ok(Some(self.enter_old_task(params))),
@@ -90,7 +95,11 @@ impl Server {
         let id = format!("old-{}", table.len() + 1);
         let task = Task {
             arguments: params.arguments_text().to_owned(),
-            token: params.meta.progress_token.as_ref().map(|raw| raw.get().to_owned()),
+            token: params
+                .meta
+                .progress_token
+                .as_ref()
+                .map(|raw| raw.get().to_owned()),
         };
         table.insert(id.clone(), task);
         format!(r#"{{"task":{}}}"#, facts(&id, "working"))

@@ -12,16 +12,16 @@ use ::rmcp::transport::streamable_http_client::StreamableHttpClientTransportConf
 use ::rmcp::{ClientLifecycleMode, ClientServiceExt as _, RoleClient, ServiceError};
 use mcpr_tests::Gateway;
 use serde_json::{Value, json};
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::broadcast;
 use tokio::time::timeout;
 
-use super::ears::Ears;
+use super::ears::{Ears, Heard};
 use super::{PATIENCE, SESSION, STATELESS};
 
 /// A connected client.
 pub(crate) struct Sdk {
     service: RunningService<RoleClient, Ears>,
-    progress: mpsc::UnboundedReceiver<ProgressNotificationParam>,
+    heard: Heard,
 }
 
 /// A list of which changes are announced.
@@ -40,21 +40,26 @@ pub(crate) enum Notices {
 impl Sdk {
     /// A client that insists on a version.
     pub(crate) async fn connect(gateway: &Gateway, version: &ProtocolVersion) -> Self {
-        Self::settled(gateway, version, None).await
+        Self::settled(gateway, version, &gateway.token, None).await
     }
 
-    /// The same with a user of this name, who can be asked everything.
-    pub(crate) async fn connect_as(gateway: &Gateway, version: &ProtocolVersion, user: &str) -> Self {
-        Self::settled(gateway, version, Some(user)).await
+    /// The same with a token and a user of this name, who can be asked everything.
+    pub(crate) async fn connect_as(
+        gateway: &Gateway,
+        version: &ProtocolVersion,
+        token: &str,
+        user: &str,
+    ) -> Self {
+        Self::settled(gateway, version, token, Some(user)).await
     }
 
-    async fn settled(gateway: &Gateway, version: &ProtocolVersion, user: Option<&str>) -> Self {
+    async fn settled(gateway: &Gateway, version: &ProtocolVersion, token: &str, user: Option<&str>) -> Self {
         let preferred_versions = vec![version.clone()];
         let lifecycle = match *version == STATELESS {
             true => ClientLifecycleMode::Discover { preferred_versions },
             false => ClientLifecycleMode::Initialize,
         };
-        Self::with(gateway, lifecycle, user).await
+        Self::with(gateway, lifecycle, token, user).await
     }
 
     /// A client that finds out what the other side speaks.
@@ -66,22 +71,27 @@ impl Sdk {
                 preferred_versions,
                 legacy_version: Some(SESSION),
             },
+            &gateway.token,
             None,
         )
         .await
     }
 
-    async fn with(gateway: &Gateway, lifecycle: ClientLifecycleMode, user: Option<&str>) -> Self {
+    async fn with(
+        gateway: &Gateway,
+        lifecycle: ClientLifecycleMode,
+        token: &str,
+        user: Option<&str>,
+    ) -> Self {
         let config =
-            StreamableHttpClientTransportConfig::with_uri(gateway.url()).auth_header(gateway.token.clone());
-        let (sender, progress) = mpsc::unbounded_channel();
-        let ears = Ears::new(sender, user);
+            StreamableHttpClientTransportConfig::with_uri(gateway.url()).auth_header(token.to_owned());
+        let (ears, heard) = Ears::new(user);
         let service = ears
             .serve_with_lifecycle(StreamableHttpClientTransport::from_config(config), lifecycle)
             .await;
         Self {
             service: service.expect("the SDK connects"),
-            progress,
+            heard,
         }
     }
 
@@ -126,8 +136,8 @@ impl Sdk {
         result.map(|result| json!(result))
     }
 
-    /// Calls a tool and gives what was logged for it, at a level that is told in the way of the era.
-    pub(crate) async fn call_with_log(&self, tool: &str, level: LoggingLevel) -> (Value, Vec<Value>) {
+    /// Calls a tool that logs, at a level that is told in the way of the era.
+    pub(crate) async fn call_with_log(&self, tool: &str, level: LoggingLevel) {
         let mut call = request(tool, &json!({}));
         if self.version() == STATELESS {
             let mut meta = RequestMetaObject::default();
@@ -136,8 +146,13 @@ impl Sdk {
         } else {
             self.set_level(level).await;
         }
-        let result = self.service.call_tool(call).await.expect("the call is answered");
-        (json!(result), self.service.service().take_log())
+        self.service.call_tool(call).await.expect("the call is answered");
+    }
+
+    /// The next message of the log; the SDK may pass it on after the result that it came before.
+    pub(crate) async fn next_log(&mut self) -> Value {
+        let message = timeout(PATIENCE, self.heard.log.recv()).await;
+        message.expect("something is logged").expect("the client lives")
     }
 
     pub(crate) async fn set_level(&self, level: LoggingLevel) {
@@ -170,7 +185,7 @@ impl Sdk {
         &mut self,
         call: &RequestHandle<RoleClient>,
     ) -> ProgressNotificationParam {
-        let progress = timeout(PATIENCE, self.progress.recv())
+        let progress = timeout(PATIENCE, self.heard.progress.recv())
             .await
             .expect("progress comes")
             .expect("the client lives");

@@ -5,8 +5,6 @@
     reason = "roots, sampling and logging are deprecated, and still have to work"
 )]
 
-use std::mem;
-
 use ::rmcp::model::{
     ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
     ElicitationAction, Implementation, ListRootsResult, LoggingMessageNotificationParam,
@@ -24,33 +22,39 @@ use super::client::List;
 pub(crate) struct Ears {
     progress: mpsc::UnboundedSender<ProgressNotificationParam>,
     changed: broadcast::Sender<List>,
-    log: Mutex<Vec<Value>>,
+    log: mpsc::UnboundedSender<Value>,
     asked: Mutex<Vec<&'static str>>,
     user: Option<String>,
 }
 
+/// What they hear, in order.
+pub(crate) struct Heard {
+    pub(crate) progress: mpsc::UnboundedReceiver<ProgressNotificationParam>,
+    pub(crate) log: mpsc::UnboundedReceiver<Value>,
+}
+
 impl Ears {
-    pub(crate) fn new(
-        progress: mpsc::UnboundedSender<ProgressNotificationParam>,
-        user: Option<&str>,
-    ) -> Self {
-        Self {
+    /// The ears of a client with a user of this name, or without one.
+    pub(crate) fn new(user: Option<&str>) -> (Self, Heard) {
+        let (progress, heard_progress) = mpsc::unbounded_channel();
+        let (log, heard_log) = mpsc::unbounded_channel();
+        let ears = Self {
             progress,
             changed: broadcast::Sender::new(16),
-            log: Mutex::default(),
+            log,
             asked: Mutex::default(),
             user: user.map(str::to_owned),
-        }
+        };
+        let heard = Heard {
+            progress: heard_progress,
+            log: heard_log,
+        };
+        (ears, heard)
     }
 
     /// Lists that change from now on.
     pub(crate) fn listen(&self) -> broadcast::Receiver<List> {
         self.changed.subscribe()
-    }
-
-    /// What was logged since the last time.
-    pub(crate) fn take_log(&self) -> Vec<Value> {
-        mem::take(&mut self.log.lock())
     }
 
     /// The methods of what was asked, in order.
@@ -125,7 +129,8 @@ impl ClientHandler for Ears {
         message: LoggingMessageNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        self.log.lock().push(json!(message));
+        // As with progress.
+        let _ = self.log.send(json!(message));
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

@@ -16,7 +16,7 @@ use super::link::Underway;
 use super::resume::Resuming;
 use super::streamable::Shared;
 use crate::pending::cancelled;
-use crate::{Answering, Failed, FailedKind, Outgoing, Party, Reason};
+use crate::{Answering, Failed, FailedKind, Outgoing, Party, Reason, Sent};
 
 /// How long the news that nobody waits any more may take.
 const CANCEL: Duration = Duration::from_secs(5);
@@ -30,8 +30,8 @@ pub(super) struct Call {
     handshake: bool,
     /// Whether what the server says beside the stream may be about this request.
     seated: bool,
-    /// Whether the response came.
-    answered: bool,
+    /// Whether the server is no longer at it, or never was.
+    settled: bool,
     state: State,
     /// How often in a row the stream broke off without anything having come.
     breaks: u32,
@@ -68,7 +68,7 @@ impl Call {
             shared,
             id: request.id,
             seated,
-            answered: false,
+            settled: false,
             stamp,
             handshake,
             state: State::Head(head),
@@ -215,7 +215,9 @@ impl Call {
     }
 
     fn finish(&mut self, next: Next) -> Option<Next> {
-        self.answered = next.is_ok();
+        self.settled = next
+            .as_ref()
+            .map_or_else(|failed| failed.sent == Sent::No, |_| true);
         match (std::mem::replace(&mut self.state, State::Done), &next) {
             (State::Messages(answer), Ok(_)) | (State::Refusal(answer), _) => answer.release(),
             _ => {} // What failed is not used again.
@@ -264,7 +266,7 @@ impl Answering for Call {
 impl Drop for Call {
     fn drop(&mut self) {
         if self.seated {
-            self.shared.floor.leave(self.id, self.answered);
+            self.shared.floor.leave(self.id, self.settled);
         }
         self.give_up(Reason::Client);
     }

@@ -1,0 +1,108 @@
+//! What is done in place of an answer: a server that wants something else first, and a way to it
+//! that broke.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcpr_protocol::{Ability, Era, Response, code};
+use mcpr_router::RouteError;
+use mcpr_telemetry::Status;
+use mcpr_transport::{Failed, FailedKind, Sent};
+use tokio::time::timeout;
+
+use super::Step;
+use super::begin::{begin, begin_again, begin_renewed};
+use super::course::{Course, Open, State};
+use super::task::lost;
+use crate::call::{Call, takes_inputs};
+use crate::record::status_of;
+use crate::visits::Wanted;
+
+/// How often an expired session is renewed for one request before that is given up.
+const RENEWALS: u32 = 10;
+
+/// How long a tool's schema may take to be read again.
+const REFRESH: Duration = Duration::from_secs(5);
+
+impl Course {
+    /// A stateless server that finds a header wrong knows another schema of the tool than mcpr
+    /// does: that is read again, and the call sent once more.
+    pub(super) fn has_old_schema(&mut self, open: &Open, response: &Response) -> bool {
+        let stateless = open.lease.replica.version.era() == Era::Stateless;
+        let wrong = status_of(response) == Status::Error(code::HEADER_MISMATCH);
+        if !(stateless && wrong) || std::mem::replace(&mut self.refreshed, true) {
+            return false;
+        }
+        let (gateway, upstream) = (self.call.gateway.clone(), open.lease.upstream.clone());
+        self.state = State::Refreshing(Box::pin(async move {
+            let _ = timeout(REFRESH, upstream.relist_tools()).await;
+            gateway.caught_up().await;
+        }));
+        true
+    }
+
+    pub(super) fn begin_anew(&mut self) -> Option<Step> {
+        self.state = State::Over;
+        let renewed = Arc::get_mut(&mut self.call).map_or(Ok(()), Call::resolve_again);
+        if let Err(fault) = renewed {
+            return Some(self.fail(&fault));
+        }
+        self.state = State::Beginning(Box::pin(begin(self.call.clone())));
+        None
+    }
+
+    /// An error that wants URLs to be visited: a question for a stateless client, and for one of the
+    /// session era what it understands itself.
+    pub(super) fn needs_visits(&mut self, response: &Response) -> Option<Step> {
+        let context = &self.call.context;
+        if !context.abilities.has(Ability::Url) || !takes_inputs(&self.call.method) {
+            return None;
+        }
+        let wanted = Wanted::read(response.outcome.as_ref().err()?)?;
+        if let Some(session) = &context.session {
+            for visit in &wanted {
+                self.call
+                    .gateway
+                    .visits
+                    .asked(&self.call.target.server, &visit.id, session);
+            }
+            return None;
+        }
+        let result = self.call.gateway.ask_for_visits(&self.call, &wanted);
+        Some(self.conclude(result, Status::Ok))
+    }
+
+    /// A failure of the way to the server: tried again where that is proven harmless (LB-03).
+    pub(super) fn recover(&mut self, failed: &Failed) -> Option<Step> {
+        let State::Open(open) = std::mem::replace(&mut self.state, State::Over) else {
+            return None;
+        };
+        let server = self.call.target.server.clone();
+        if self.task.is_some() {
+            open.lease.upstream.suspect();
+            return Some(self.fail(&lost(&open.lease, failed)));
+        }
+        let expired = failed.kind == FailedKind::SessionExpired;
+        if expired && failed.sent == Sent::No && self.renewals < RENEWALS {
+            self.renewals += 1;
+            self.state = State::Beginning(Box::pin(begin_renewed(self.call.clone(), open.lease)));
+            return None;
+        }
+        if expired || matches!(failed.kind, FailedKind::Unauthorized(401)) {
+            open.lease.upstream.suspect();
+        }
+        if matches!(failed.kind, FailedKind::Closed | FailedKind::Unreachable) {
+            open.lease.upstream.suspect();
+            if failed.sent == Sent::No && !self.came_back {
+                self.came_back = true;
+                self.state = State::Beginning(Box::pin(begin_again(
+                    self.call.clone(),
+                    open.lease,
+                    failed.clone(),
+                )));
+                return None;
+            }
+        }
+        Some(self.fail(&RouteError::of(server, failed).into()))
+    }
+}
