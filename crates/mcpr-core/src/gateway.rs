@@ -37,6 +37,9 @@ use crate::visits::Visits;
 /// 2 s after SIGTERM, then it is killed.
 const SERVERS_GRACE: Duration = Duration::from_secs(8);
 
+/// How long servers may take to hear, before that, which requests nobody waits for any more.
+const FAREWELL: Duration = Duration::from_millis(250);
+
 /// A running gateway.
 ///
 /// It serves nobody by itself: a front of [`crate::front`] brings clients to it. Dropping it stops
@@ -62,6 +65,8 @@ pub struct Gateway {
     /// Cancelled when nothing is left.
     pub(crate) ended: CancellationToken,
     pub(crate) tasks: TaskTracker,
+    /// What servers are still to be told of requests that nobody waits for.
+    pub(crate) farewells: TaskTracker,
     pub(crate) calls: CallLog,
     pub(crate) woken: tokio::sync::OnceCell<()>,
     pub(crate) router: Router,
@@ -117,6 +122,8 @@ impl Gateway {
         self.stop();
         self.sessions.end_all();
         self.suspensions.end_all();
+        self.farewells.close();
+        let _ = tokio::time::timeout(FAREWELL, self.farewells.wait()).await;
         self.tasks.close();
         self.pool.shutdown(SERVERS_GRACE).await;
         let _ = tokio::time::timeout(Duration::from_secs(2), self.tasks.wait()).await;
@@ -222,7 +229,7 @@ impl Gateway {
     /// Answers a request of a server that came within a client's request.
     pub(crate) fn answer_server(&self, lease: &Lease, id: Id, outcome: Answer) {
         let replica = lease.replica.clone();
-        self.tasks
+        self.farewells
             .spawn(async move { send_answer(&replica, id, outcome).await });
     }
 

@@ -190,6 +190,7 @@ impl Builder {
             stop,
             ended: CancellationToken::new(),
             tasks,
+            farewells: TaskTracker::new(),
             calls: self.calls,
             woken: tokio::sync::OnceCell::new(),
             own_info: own_info(),

@@ -164,6 +164,13 @@ impl Abilities {
             &[]
         };
         declare("elicitation", Ability::Form, modes);
+        if let Some(roots) = declared
+            .get_mut("roots")
+            .filter(|_| version.era() == Era::Session)
+        {
+            // A connection serves one client after the other, each with its own.
+            *roots = json!({ "listChanged": true });
+        }
         let extensions = known.extensions();
         if !extensions.is_empty() {
             declared.insert("extensions".into(), extensions.into());
@@ -256,10 +263,10 @@ mod tests {
         assert_eq!(
             declared,
             [
-                r#"{"roots":{},"sampling":{}}"#,
-                r#"{"roots":{},"sampling":{}}"#,
-                r#"{"elicitation":{},"roots":{},"sampling":{}}"#,
-                r#"{"elicitation":{"form":{},"url":{}},"roots":{},"sampling":{"context":{},"tools":{}}}"#,
+                r#"{"roots":{"listChanged":true},"sampling":{}}"#,
+                r#"{"roots":{"listChanged":true},"sampling":{}}"#,
+                r#"{"elicitation":{},"roots":{"listChanged":true},"sampling":{}}"#,
+                r#"{"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true},"sampling":{"context":{},"tools":{}}}"#,
                 r#"{"elicitation":{"form":{},"url":{}},"extensions":{"io.modelcontextprotocol/tasks":{}},"roots":{},"sampling":{"context":{},"tools":{}}}"#,
             ]
         );

@@ -39,6 +39,11 @@ mod tests {
         assert_eq!(declined(&Method::Ping).unwrap().as_str(), "{}");
         let sampling = declined(&Method::CreateMessage).unwrap_err();
         assert!(sampling.as_str().starts_with(r#"{"code":-1,"#));
-        assert!(declined(&Method::new("x/y")).unwrap_err().as_str().contains("-32601"));
+        assert!(
+            declined(&Method::new("x/y"))
+                .unwrap_err()
+                .as_str()
+                .contains("-32601")
+        );
     }
 }

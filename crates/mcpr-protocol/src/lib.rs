@@ -4,8 +4,8 @@
 //! buffer it arrived in. Changes are said as splices ([`Edit`]): these bytes become those, every
 //! other byte stays. Nothing in this crate knows a socket, a server or a configuration.
 
-mod batch;
 mod ability;
+mod batch;
 mod declined;
 mod edit;
 mod envelope;

@@ -355,10 +355,10 @@ impl Course {
     pub(super) fn give_up(&mut self, why: Reason) {
         if let Some(task) = self.followed.take() {
             let cancelled = cancel_followed(self.call.clone(), task);
-            self.call.gateway.tasks.spawn(cancelled);
+            self.call.gateway.farewells.spawn(cancelled);
         }
         if let Some(task) = self.task.take() {
-            self.call.gateway.tasks.spawn(cancel_task(task));
+            self.call.gateway.farewells.spawn(cancel_task(task));
         }
         if let State::Open(open) = std::mem::replace(&mut self.state, State::Over) {
             self.asking.decline_all(&self.call.gateway, &open.lease);
