@@ -6,8 +6,8 @@ use mcpr_registry::{Hyphens, PrefixPolicy, UriPolicy};
 use mcpr_telemetry::{Format, Level};
 
 use crate::entry::{Balance, Retry};
-use mcpr_upstream::Isolation;
 use crate::gateway::{Arguments, Expose, StartMode, StartOrder, StartWhen};
+use mcpr_upstream::Isolation;
 
 /// The keys that one kind of object may have.
 #[derive(Debug)]

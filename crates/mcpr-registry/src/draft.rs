@@ -133,7 +133,10 @@ fn named(kind: Kind, item: &RawJson) -> Result<(Object, Arc<str>), Oddity> {
 /// Whether the tool can only be called as a task of 2025-11-25.
 fn task_required(tool: &Object) -> bool {
     let execution = tool.object("execution");
-    execution.and_then(|execution| execution.text("taskSupport")).as_deref() == Some("required")
+    execution
+        .and_then(|execution| execution.text("taskSupport"))
+        .as_deref()
+        == Some("required")
 }
 
 fn tool_facts(tool: &Object, stateless_http: bool) -> Result<ToolFacts, Oddity> {
