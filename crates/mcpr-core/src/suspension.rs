@@ -6,21 +6,21 @@
 //! era is held here, in the memory of this process, and its state is good once; a stateless server
 //! keeps a state of its own, which is wrapped.
 
+mod state;
+
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use http::StatusCode;
-use mcpr_bridge::{
-    InputRequired, Purpose, Question, REQUEST_STATE, Retry, digest, input_as_answer, with_text,
-};
+use mcpr_bridge::{InputRequired, Question, REQUEST_STATE, Retry, input_as_answer, with_text};
 use mcpr_protocol::{Era, Id, Method, Object, RawJson, Response, Rope};
 use mcpr_registry::ServerName;
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::time::Instant;
 
+use self::state::{Binding, State};
 use crate::call::{Call, Inputs, Target};
 use crate::client::Context;
 use crate::fault::Fault;
@@ -74,25 +74,6 @@ pub(crate) struct Ticket {
     pub(crate) state: String,
 }
 
-/// What is in a sealed state.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum State {
-    /// A call that waits in this gateway; each number is given once.
-    Held { gateway: String, call: u64 },
-    /// The state of a stateless server.
-    Wrapped { server: String, state: String },
-    /// Visits after which the call is made again.
-    Visits(Vec<Box<str>>),
-}
-
-impl State {
-    fn held(gateway: &Gateway, call: u64) -> Self {
-        let gateway = gateway.pool.instance().to_owned();
-        Self::Held { gateway, call }
-    }
-}
-
 impl Waiting {
     /// The same with all the time again.
     fn anew(self) -> Self {
@@ -115,40 +96,6 @@ pub(crate) enum Entrance {
     Held(Parked, Vec<Answer>),
     /// Not yet, or not at all: this is the answer.
     Answered(Done),
-}
-
-/// To what a state is bound.
-struct Binding {
-    digest: String,
-}
-
-impl Binding {
-    fn of(method: &Method, params: Option<&Object>) -> Self {
-        let digest = digest(method, params);
-        Self {
-            digest: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
-        }
-    }
-
-    fn seal(&self, gateway: &Gateway, context: &Context, state: &State, life: Duration) -> String {
-        let payload = serde_json::to_vec(state).expect("a state of ours can be written");
-        let expires = SystemTime::now() + life;
-        gateway
-            .sealer
-            .seal(Purpose::RequestState, &self.parts(context), expires, &payload)
-    }
-
-    fn open(&self, gateway: &Gateway, context: &Context, text: &str) -> Option<State> {
-        let now = SystemTime::now();
-        let opened = gateway
-            .sealer
-            .open(Purpose::RequestState, &self.parts(context), text, now);
-        serde_json::from_slice(&opened.ok()?).ok()
-    }
-
-    fn parts<'a>(&'a self, context: &'a Context) -> [&'a str; 2] {
-        [context.principal.key(), &self.digest]
-    }
 }
 
 impl Suspensions {

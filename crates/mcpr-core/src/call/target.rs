@@ -1,0 +1,187 @@
+//! What a request is about, and whose that is.
+
+use http::{HeaderName, HeaderValue};
+use mcpr_protocol::{Ability, Edit, Method, Object, RawJson, key};
+use mcpr_registry::{ParamHeader, Route, ServerName, UriError};
+
+use crate::client::Context;
+use crate::fault::Fault;
+use crate::gateway::Gateway;
+use crate::snapshot::Snapshot;
+use crate::tasks::TASK_ID;
+
+/// What a request is about.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// The server that has it.
+    pub(crate) server: ServerName,
+    /// What the server calls it.
+    pub(crate) origin: Box<str>,
+    /// The member of `params` that names it there, with its value.
+    pub(super) change: (&'static str, RawJson),
+    /// What the log calls it: a tool by its origin name.
+    pub(crate) tool: Option<Box<str>>,
+    /// What the client wrote: the URI of a read, the id of a task.
+    pub(super) asked: Option<String>,
+    param_headers: Vec<ParamHeader>,
+    /// Whether its server takes the call only as a task of 2025-11-25.
+    pub(super) task_required: bool,
+}
+
+impl Target {
+    /// Finds out whose a request is.
+    ///
+    /// # Errors
+    ///
+    /// When nobody has it, or the parameters do not say what.
+    pub(crate) fn resolve(
+        gateway: &Gateway,
+        context: &Context,
+        method: &Method,
+        params: Option<&Object>,
+    ) -> Result<Self, Fault> {
+        let snapshot = &gateway.snapshot();
+        let none = || Fault::InvalidParams(format!("`{method}` needs `params`"));
+        let params = params.ok_or_else(none)?;
+        match method {
+            Method::ToolsCall => Self::tool(snapshot, params),
+            Method::PromptsGet => {
+                check_arguments(params)?;
+                Self::prompt(snapshot, &name(params, "name")?)
+            }
+            Method::ResourcesRead => Self::resource(snapshot, &name(params, "uri")?),
+            Method::Complete => Self::reference(snapshot, params),
+            Method::TasksGet | Method::TasksUpdate | Method::TasksCancel => {
+                Self::task(gateway, context, name(params, TASK_ID)?)
+            }
+            other => Err(Fault::MethodNotFound(other.to_string())),
+        }
+    }
+
+    fn tool(snapshot: &Snapshot, params: &Object) -> Result<Self, Fault> {
+        let name = name(params, "name")?;
+        check_arguments(params)?;
+        let tool = snapshot.known.tool(&name).ok_or(Fault::UnknownTool(name))?;
+        Ok(Self {
+            tool: Some(tool.origin.name.as_ref().into()),
+            param_headers: tool.param_headers.clone(),
+            task_required: tool.task_required,
+            ..Self::named(tool.origin.server.clone(), "name", &tool.origin.name)
+        })
+    }
+
+    fn prompt(snapshot: &Snapshot, name: &str) -> Result<Self, Fault> {
+        let prompt = snapshot
+            .known
+            .prompt(name)
+            .ok_or_else(|| Fault::UnknownPrompt(name.to_owned()))?;
+        Ok(Self::named(
+            prompt.origin.server.clone(),
+            "name",
+            &prompt.origin.name,
+        ))
+    }
+
+    fn resource(snapshot: &Snapshot, uri: &str) -> Result<Self, Fault> {
+        let route = route(snapshot, uri)?;
+        Ok(Self {
+            asked: Some(uri.to_owned()),
+            ..Self::named(route.server, "uri", &route.uri)
+        })
+    }
+
+    fn task(gateway: &Gateway, context: &Context, id: String) -> Result<Self, Fault> {
+        if !context.abilities.has(Ability::Tasks) {
+            return Err(Fault::MissingCapability(key::TASKS_EXTENSION));
+        }
+        let Some((server, task)) = gateway.open_task(&context.principal, &id) else {
+            return Err(Fault::UnknownTask(id));
+        };
+        Ok(Self {
+            asked: Some(id),
+            ..Self::named(server, TASK_ID, &task)
+        })
+    }
+
+    /// The `ref` of a completion: a prompt or a resource template.
+    fn reference(snapshot: &Snapshot, params: &Object) -> Result<Self, Fault> {
+        let wrong = || Fault::InvalidParams("`ref` must name a prompt or a resource".into());
+        let reference = params.object("ref").ok_or_else(wrong)?;
+        let kind = reference.text("type").ok_or_else(wrong)?;
+        let (target, member) = match kind.as_str() {
+            "ref/prompt" => (Self::prompt(snapshot, &name(&reference, "name")?)?, "name"),
+            "ref/resource" => (Self::resource(snapshot, &name(&reference, "uri")?)?, "uri"),
+            _ => return Err(wrong()),
+        };
+        let changed = Edit::new(&reference)
+            .set(member, RawJson::string(&target.origin))
+            .finish();
+        Ok(Self {
+            change: ("ref", RawJson::trusted(changed.into_bytes())),
+            ..target
+        })
+    }
+
+    fn named(server: ServerName, member: &'static str, origin: &str) -> Self {
+        Self {
+            server,
+            origin: origin.into(),
+            change: (member, RawJson::string(origin)),
+            tool: None,
+            asked: None,
+            param_headers: Vec::new(),
+            task_required: false,
+        }
+    }
+
+    /// The name under which clients know a URI of the server. What was asked for under the
+    /// server's own name is answered under it.
+    pub(super) fn expose(&self, snapshot: &Snapshot, uri: &str) -> Option<String> {
+        match &self.asked {
+            Some(asked) if *uri == *self.origin && self.change.0 != TASK_ID => {
+                (asked != uri).then(|| asked.clone())
+            }
+            _ => snapshot.known.expose_uri(&self.server, uri),
+        }
+    }
+
+    /// The headers in which a stateless hop repeats arguments.
+    pub(super) fn headers(&self, arguments: Option<&RawJson>) -> Vec<(HeaderName, HeaderValue)> {
+        let Some(arguments) = arguments else {
+            return Vec::new();
+        };
+        let header = |param: &ParamHeader| {
+            let value = param.value_in(arguments)?;
+            Some((param.field().parse().ok()?, HeaderValue::try_from(value).ok()?))
+        };
+        self.param_headers.iter().filter_map(header).collect()
+    }
+}
+
+/// The text of a member that names something.
+pub(crate) fn name(params: &Object, member: &'static str) -> Result<String, Fault> {
+    params
+        .text(member)
+        .ok_or_else(|| Fault::InvalidParams(format!("`{member}` must be a string")))
+}
+
+/// Absent and null are as good as none (B40).
+fn check_arguments(params: &Object) -> Result<(), Fault> {
+    match params.get("arguments") {
+        Some(arguments) if !arguments.is_object() && !arguments.is_null() => {
+            Err(Fault::InvalidParams("`arguments` must be an object".into()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Where a resource is.
+pub(crate) fn route(snapshot: &Snapshot, uri: &str) -> Result<Route, Fault> {
+    snapshot.known.resource(uri).map_err(|error| match error {
+        UriError::Unknown => Fault::UnknownResource(uri.to_owned()),
+        UriError::Ambiguous(servers) => Fault::AmbiguousResource {
+            uri: uri.to_owned(),
+            servers,
+        },
+    })
+}
