@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use mcpr_protocol::{
-    Abilities, ErrorObject, Message, Method, Notification, Object, RawJson, Rope, Version, code, key,
+    Abilities, Era, ErrorObject, Message, Method, Notification, Object, RawJson, Rope, Version, code, key,
     notification,
 };
 use mcpr_registry::Capabilities;
@@ -23,7 +23,7 @@ const STREAM: Duration = Duration::from_secs(1);
 pub const CLIENT_NAME: &str = "mcpr";
 
 /// What a server said of itself.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Introduced {
     pub(crate) version: Version,
     pub(crate) capabilities: Capabilities,
@@ -193,12 +193,21 @@ fn announced(capabilities: &RawJson) -> Heard {
     }
 }
 
-/// Asks whether the server still answers; any answer is one (B105).
-pub(crate) async fn ping(transport: &dyn Transport, version: Version, limit: Duration) -> Result<(), Failed> {
+/// Asks whether the server still answers; any answer is one (B105). A stateless server says who it
+/// is with that, which may be another after a restart that nobody saw.
+pub(crate) async fn ping(
+    transport: &dyn Transport,
+    version: Version,
+    limit: Duration,
+) -> Result<Option<Introduced>, Failed> {
     let nothing = Object::read(&RawJson::from_static("{}")).expect("an empty object is one");
     let (method, params) = match version.era() {
-        mcpr_protocol::Era::Session => (Method::Ping, Rope::new()),
-        mcpr_protocol::Era::Stateless => (Method::Discover, params(version, &nothing)),
+        Era::Session => (Method::Ping, Rope::new()),
+        Era::Stateless => (Method::Discover, params(version, &nothing)),
     };
-    ask(transport, method, params, limit).await.map(drop)
+    let answer = ask(transport, method, params, limit).await?;
+    Ok(answer
+        .ok()
+        .filter(|_| version.era() == Era::Stateless)
+        .and_then(|result| discovered(&result)))
 }

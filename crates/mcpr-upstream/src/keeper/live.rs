@@ -240,7 +240,7 @@ impl Keeper {
             .during(ping(&*transport, life.replica.version, PATIENCE))
             .await
         {
-            Ok(()) => life.strikes = 0,
+            Ok(introduced) => life.found_well(introduced),
             Err(failed) if failed.kind == FailedKind::SessionExpired => return self.renew(line, life).await,
             Err(failed) if matches!(failed.kind, FailedKind::Status(_) | FailedKind::Malformed) => {
                 life.strikes = 0
@@ -320,6 +320,15 @@ impl Life {
     fn hear(&mut self, heard: Heard) {
         self.pending.announced = self.pending.announced.and(heard);
         self.miss(heard);
+    }
+
+    /// The server answers. If it is not what it was, all of it is read again.
+    fn found_well(&mut self, introduced: Option<Introduced>) {
+        self.strikes = 0;
+        if let Some(now) = introduced.filter(|now| *now != self.introduced) {
+            self.introduced = now;
+            self.miss(Heard::ALL);
+        }
     }
 
     /// Has lists read again of which a change may have been missed.
