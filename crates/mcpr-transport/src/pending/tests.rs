@@ -1,3 +1,5 @@
+//! Whose is what comes on a shared connection.
+
 use bytes::Bytes;
 
 use super::*;
