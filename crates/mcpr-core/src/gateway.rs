@@ -245,6 +245,12 @@ impl Gateway {
         }
     }
 
+    /// Whether what is offered says all that is known of the servers now.
+    pub(crate) fn is_caught_up(&self) -> bool {
+        let now = self.pool.changed();
+        self.snapshot.borrow().as_of >= now
+    }
+
     /// Waits until what is offered says all that is known of the servers now.
     pub(crate) async fn caught_up(&self) {
         let now = self.pool.changed();

@@ -245,10 +245,11 @@ impl Keeper {
         self.status.send_modify(|status| {
             change(status);
             status.since = std::time::SystemTime::now();
+            // Counted before anybody can see it, so that whoever sees it finds it counted.
+            if self.role == Role::Main {
+                self.around.changes.send_modify(|count| *count += 1);
+            }
         });
-        if self.role == Role::Main {
-            self.around.changes.send_modify(|count| *count += 1);
-        }
     }
 }
 

@@ -66,14 +66,24 @@ impl Execute<Stop, Principal> for Operator {
     }
 }
 
+/// How often it is looked again while servers change faster than the lists follow.
+const LOOKS: usize = 8;
+
 /// How the servers are, once the lists say so too.
 async fn servers(gateway: &Gateway) -> Vec<ServerReport> {
-    gateway.caught_up().await;
-    gateway
-        .order
-        .iter()
-        .map(|name| report(gateway, &gateway.servers[name]))
-        .collect()
+    let mut reports = Vec::new();
+    for _ in 0..LOOKS {
+        gateway.caught_up().await;
+        reports = gateway
+            .order
+            .iter()
+            .map(|name| report(gateway, &gateway.servers[name]))
+            .collect();
+        if gateway.is_caught_up() {
+            break; // Nothing has changed between the lists and the look at the servers.
+        }
+    }
+    reports
 }
 
 fn report(gateway: &Gateway, entry: &ServerEntry) -> ServerReport {
