@@ -9,12 +9,14 @@ use mcpr_auth::Principal;
 use mcpr_config::{Config, Process};
 use mcpr_core::front::http::{Door, serve};
 use mcpr_core::{Facts, Gateway as Core, Operator};
+use mcpr_store::Store;
 use mcpr_transport::http::server::{Bound, Options};
 use mcpr_upstream::Dial;
 use serde_json::{Value, json};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::client::{Session, Stateless};
+use crate::hooked::{Hook, Hooked};
 use crate::{Fake, wait_until};
 
 /// How long a server may take to become ready in a test.
@@ -31,6 +33,7 @@ pub struct Builder {
     keep_alive: Option<Duration>,
     port: u16,
     open: bool,
+    hook: Option<Hook>,
 }
 
 /// A running gateway with one token. It ends, with all its servers, when dropped.
@@ -48,12 +51,18 @@ pub struct Gateway {
 /// Begins a gateway without servers.
 pub fn gateway() -> Builder {
     Builder {
-        own: json!({}),
+        // The built-in tools have tests of their own; here they would stand in every list.
+        own: json!({ "builtins": false }),
         ..Builder::default()
     }
 }
 
 impl Builder {
+    /// Has the built-in tools, as a gateway does by default.
+    pub fn with_builtins(self) -> Self {
+        self.own("builtins", json!(true))
+    }
+
     /// Adds a fake server.
     pub fn fake(self, name: &str, fake: &Fake) -> Self {
         self.server(name, fake.entry())
@@ -93,6 +102,12 @@ impl Builder {
     /// Reaches its servers in another way.
     pub fn dial(mut self, dial: impl Dial) -> Self {
         self.dial = Some(Arc::new(dial));
+        self
+    }
+
+    /// Has this happen before each operation of its store.
+    pub fn hook(mut self, hook: Hook) -> Self {
+        self.hook = Some(hook);
         self
     }
 
@@ -187,6 +202,10 @@ impl Gateway {
         let store = mcpr_store::open(home.path().join("mcpr.db"))
             .await
             .expect("the database opens");
+        let store = match builder.hook.clone() {
+            Some(hook) => Arc::new(Hooked::new(store, hook)) as Arc<dyn Store>,
+            None => store,
+        };
         let core = Core::builder(config).store(store);
         let core = match builder.dial.clone() {
             Some(dial) => core.dial(dial),

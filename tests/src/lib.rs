@@ -11,6 +11,7 @@ pub mod drivers;
 mod either;
 mod fake;
 mod gateway;
+pub mod hooked;
 pub mod http;
 mod log;
 pub mod peers;

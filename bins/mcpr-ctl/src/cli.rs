@@ -1,6 +1,11 @@
 //! What can be typed.
 
+pub(crate) mod config;
 pub(crate) mod parse;
+pub(crate) mod projects;
+pub(crate) mod servers;
+pub(crate) mod tools;
+pub(crate) mod toolsets;
 mod topics;
 pub(crate) mod usage;
 
@@ -9,9 +14,13 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use mcpr_admin::Scope;
-use mcpr_protocol::RawJson;
 
+pub(crate) use self::config::Config;
 use self::parse::Expiry;
+pub(crate) use self::projects::Projects;
+pub(crate) use self::servers::Servers;
+pub(crate) use self::tools::Tools;
+pub(crate) use self::toolsets::Toolsets;
 
 /// Looks after mcpr: asks a running gateway, and keeps its tokens when none is running.
 #[derive(Debug, Parser)]
@@ -86,12 +95,20 @@ pub(crate) enum Command {
         #[arg(long)]
         exit_code: bool,
     },
-    /// Show the servers
+    /// Show, add, change, remove and test servers
     #[command(subcommand, alias = "server")]
     Servers(Servers),
-    /// List, show and call tools
+    /// List, show, call, switch and rename tools
     #[command(subcommand, alias = "tool")]
     Tools(Tools),
+    /// Tell why a tool is or is not visible, and where a call of it goes
+    Explain(tools::Explained),
+    /// Choose which tools clients see
+    #[command(subcommand, alias = "toolset")]
+    Toolsets(Toolsets),
+    /// Choose which servers clients see
+    #[command(subcommand, alias = "project")]
+    Projects(Projects),
     /// List and read resources
     #[command(subcommand, alias = "resource")]
     Resources(Resources),
@@ -101,46 +118,25 @@ pub(crate) enum Command {
     /// Make, list and revoke the tokens of clients; works without a running gateway too
     #[command(subcommand, alias = "token")]
     Tokens(Tokens),
+    /// Show, check and change the configuration files
+    #[command(subcommand)]
+    Config(Config),
+    /// Have the running gateway read its configuration again
+    Reload,
+    /// Take no new requests, let those under way finish, then end the running gateway
+    Drain {
+        /// How long they may take
+        #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse::time)]
+        wait: Duration,
+    },
     /// End the running gateway and wait until it has ended
     Stop,
     /// The exit codes of mcpr-ctl and mcpr-gateway
     #[command(hide = true, override_usage = "mcpr-ctl help exit-codes", after_help = topics::exit_codes())]
     ExitCodes,
-}
-
-/// The commands for servers.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Servers {
-    /// List the servers and how they are doing
-    #[command(alias = "list")]
-    Ls,
-}
-
-/// The commands for tools.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Tools {
-    /// List the tools
-    #[command(alias = "list")]
-    Ls(Filter),
-    /// Show all about one tool
-    Show {
-        /// Its name as clients see it, or SERVER.TOOL
-        #[arg(value_name = "TOOL")]
-        name: String,
-    },
-    /// Call a tool and print its result; ends with 1 if the tool says that it failed
-    #[command(after_help = topics::ARGUMENTS)]
-    Call {
-        /// Its name as clients see it, or SERVER.TOOL
-        #[arg(value_name = "TOOL")]
-        name: String,
-        /// One argument; may be given several times
-        #[arg(long = "arg", value_name = "KEY=VALUE", value_parser = parse::pair, conflicts_with = "json_args")]
-        args: Vec<(String, String)>,
-        /// All arguments as a JSON object: the text itself, @FILE, or - for standard input
-        #[arg(long, value_name = "JSON|@FILE|-", value_parser = parse::object)]
-        json_args: Option<RawJson>,
-    },
+    /// Ends the server of a `servers test` that was killed.
+    #[command(name = "__guardian", hide = true)]
+    Guardian,
 }
 
 /// The commands for resources.
@@ -192,6 +188,12 @@ pub(crate) enum Tokens {
     /// List the tokens
     #[command(alias = "list")]
     Ls,
+    /// Show what is known of a token
+    Show {
+        /// Its id, the beginning of its id, or its name
+        #[arg(value_name = "ID|NAME")]
+        which: String,
+    },
     /// Refuse a token from now on and end its sessions
     #[command(alias = "rm")]
     Revoke {
@@ -210,10 +212,10 @@ pub(crate) struct NewToken {
     /// The client app it is for, such as claude-code
     #[arg(long, value_name = "APP")]
     pub(crate) client: Option<String>,
-    /// The project it shall not leave (not supported yet)
+    /// The project it shall not leave
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
-    /// The toolset its calls shall be limited to (not supported yet)
+    /// The toolset its calls shall be limited to
     #[arg(long, value_name = "TOOLSET")]
     pub(crate) toolset: Option<String>,
     /// What it allows: read (lists and status), call (that and using them), admin (everything)

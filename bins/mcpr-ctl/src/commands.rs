@@ -1,16 +1,26 @@
 //! One file for each thing to look after.
 
+mod config;
+mod drain;
+mod each;
+mod explain;
+mod projects;
 mod prompts;
+mod reload;
 mod resources;
 mod servers;
 mod status;
 mod stop;
 mod tokens;
 mod tools;
+mod toolsets;
+
+use std::io;
 
 use mcpr_admin::ExitCode;
+use mcpr_transport::child::guardian;
 
-use crate::cli::{Cli, Command, Prompts, Resources, Servers, Tokens, Tools, usage};
+use crate::cli::{Cli, Command, Prompts, Resources, usage};
 use crate::connect::Gateway;
 use crate::out::Out;
 use crate::problem::Problem;
@@ -20,27 +30,29 @@ pub(crate) async fn run(cli: &Cli, out: &Out) -> Result<ExitCode, Problem> {
     let gateway = || Gateway::locate(&cli.global);
     match &cli.command {
         Command::Status { exit_code } => status::show(&gateway()?, out, *exit_code).await,
-        Command::Servers(Servers::Ls) => servers::list(&gateway()?, out).await,
-        Command::Tools(Tools::Ls(filter)) => tools::list(&gateway()?, out, filter).await,
-        Command::Tools(Tools::Show { name }) => tools::show(&gateway()?, out, name).await,
-        Command::Tools(Tools::Call {
-            name,
-            args,
-            json_args,
-        }) => {
-            let arguments = tools::arguments(args, json_args.clone())?;
-            tools::call(&gateway()?, out, name, arguments).await
-        }
+        Command::Servers(which) => servers::run(&cli.global, out, which).await,
+        Command::Tools(which) => tools::run(&cli.global, out, which).await,
+        Command::Explain(asked) => explain::explain(&gateway()?, out, asked).await,
+        Command::Toolsets(which) => toolsets::run(&cli.global, out, which).await,
+        Command::Projects(which) => projects::run(&cli.global, out, which).await,
         Command::Resources(Resources::Ls(filter)) => resources::list(&gateway()?, out, filter).await,
         Command::Resources(Resources::Read { uri, force }) => {
             resources::read(&gateway()?, out, uri, *force).await
         }
         Command::Prompts(Prompts::Ls(filter)) => prompts::list(&gateway()?, out, filter).await,
         Command::Prompts(Prompts::Get { name, args }) => prompts::get(&gateway()?, out, name, args).await,
-        Command::Tokens(Tokens::Create(new)) => tokens::create(&cli.global, out, new).await,
-        Command::Tokens(Tokens::Ls) => tokens::list(&cli.global, out).await,
-        Command::Tokens(Tokens::Revoke { which }) => tokens::revoke(&cli.global, out, which).await,
+        Command::Tokens(which) => tokens::run(&cli.global, out, which).await,
+        Command::Config(which) => config::run(&cli.global, out, which).await,
+        Command::Reload => reload::reload(&gateway()?, out).await,
+        Command::Drain { wait } => drain::drain(&cli.global, out, *wait).await,
         Command::Stop => stop::stop(&cli.global, out).await,
         Command::ExitCodes => usage::exit_codes(out),
+        Command::Guardian => Ok(guard()),
     }
+}
+
+/// The runtime of this program has no threads, so this may be done in it.
+fn guard() -> ExitCode {
+    guardian::run(io::stdin().lock());
+    ExitCode::Ok
 }

@@ -37,7 +37,16 @@ impl Gateway {
 
     /// Has an operation carried out that does not depend on a server.
     pub(crate) async fn ask<O: Operation>(&self, operation: &O) -> Result<O::Output, ClientError> {
-        let limit = self.limit.unwrap_or(USUAL_LIMIT);
+        self.ask_within(USUAL_LIMIT, operation).await
+    }
+
+    /// The same for one that may take so long, unless the user said how long.
+    pub(crate) async fn ask_within<O: Operation>(
+        &self,
+        usual: Duration,
+        operation: &O,
+    ) -> Result<O::Output, ClientError> {
+        let limit = self.limit.unwrap_or(usual);
         self.client.clone().limit(Some(limit)).run(operation).await
     }
 
@@ -52,7 +61,12 @@ impl Gateway {
 
 /// Where mcpr's files are.
 pub(crate) fn paths(global: &Global) -> Result<Paths, Problem> {
-    Ok(Locations::from_env(&global.config, &Process)?.paths)
+    Ok(locations(global)?.paths)
+}
+
+/// Where mcpr's files are, and which files of the configuration count.
+pub(crate) fn locations(global: &Global) -> Result<Locations, Problem> {
+    Ok(Locations::from_env(&global.config, &Process)?)
 }
 
 /// Without a token the gateway itself says that it wants one.

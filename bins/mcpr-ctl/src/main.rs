@@ -1,14 +1,19 @@
 //! `mcpr-ctl`: looks after mcpr from a terminal or a script.
 //!
 //! `cli` says what can be typed, `commands` has one file for each thing to look after, `connect`
-//! finds the gateway, `database` stands in for it when tokens are wanted and none is running, and
-//! everything that is written goes through `out`.
+//! finds the gateway, `books` asks it or, while none is running, `database` in its place, `files` opens
+//! the configuration files, `probe` tries one server of them, and everything that is written
+//! goes through `out`.
 
+mod books;
 mod cli;
 mod commands;
 mod connect;
 mod database;
+mod editor;
+mod files;
 mod out;
+mod probe;
 mod problem;
 mod suggest;
 

@@ -1,6 +1,7 @@
 //! All that is written: data to standard output, talk to standard error.
 
 pub(crate) mod content;
+pub(crate) mod facts;
 pub(crate) mod indent;
 pub(crate) mod look;
 pub(crate) mod phrase;
@@ -14,7 +15,7 @@ use mcpr_protocol::RawJson;
 use serde::Serialize;
 
 use self::look::{Look, Paint};
-use self::text::printable;
+use self::text::{cut, printable};
 use crate::cli::{Color, Global};
 use crate::problem::Problem;
 
@@ -96,6 +97,37 @@ impl Out {
         if !self.quiet && !self.json {
             self.say(text);
         }
+    }
+
+    /// Tells people what is wrong, when that is not the end.
+    pub(crate) fn complain(&self, problem: &Problem) {
+        self.say(&self.told(problem));
+    }
+
+    /// Asks a person something, and gives the answer in lower case; nobody there gives none.
+    pub(crate) fn ask(&self, question: &str) -> Result<Option<String>, Problem> {
+        let mut answer = String::new();
+        let _ = write!(io::stderr().lock(), "{} ", printable(question));
+        let read = io::stdin().read_line(&mut answer)?;
+        Ok((read > 0).then(|| answer.trim().to_lowercase()))
+    }
+
+    /// Whether a person is there to be asked.
+    pub(crate) fn has_person(&self) -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
+    /// Shows a person at a terminal how far it is: one line, redrawn each time.
+    pub(crate) fn redraw(&self, text: &str) {
+        if let (Some(width), false, false) = (self.talk.width, self.quiet, self.json) {
+            // Nobody is left to tell if that fails.
+            let _ = write!(io::stderr().lock(), "\r\x1b[2K{}", cut(text, width));
+        }
+    }
+
+    /// Takes the line of [`Out::redraw`] away.
+    pub(crate) fn clear(&self) {
+        self.redraw("");
     }
 
     /// Tells how the command ended.

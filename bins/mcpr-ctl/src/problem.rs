@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io;
 
 use mcpr_admin::{ClientError, ErrorCode, ExitCode, Failure};
-use mcpr_config::ConfigError;
+use mcpr_config::{ConfigError, Fault, WriteError};
 use mcpr_protocol::RawJson;
 use serde::Serialize;
 
@@ -35,6 +35,29 @@ impl Problem {
     /// It was not done in time.
     pub(crate) fn late(message: impl Into<String>) -> Self {
         Failure::new(ErrorCode::TimedOut, message).into()
+    }
+
+    /// What was named does not exist.
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Failure::new(ErrorCode::NotFound, message).into()
+    }
+
+    /// The configuration is not valid, or would not be.
+    pub(crate) fn config(message: impl Into<String>, hint: Option<String>) -> Self {
+        Self {
+            code: "invalid_config",
+            hint,
+            exit: ExitCode::ConfigInvalid,
+            ..Self::failed(message)
+        }
+    }
+
+    /// Adds more for scripts.
+    pub(crate) fn data(self, data: RawJson) -> Self {
+        Self {
+            data: Some(data),
+            ..self
+        }
     }
 
     /// Adds what to do next, in place of what was said about that.
@@ -98,9 +121,28 @@ impl From<ClientError> for Problem {
 
 impl From<ConfigError> for Problem {
     fn from(error: ConfigError) -> Self {
-        Self {
-            exit: ExitCode::ConfigInvalid,
-            ..Self::failed(chain(&error))
+        (&Fault::from(&error)).into()
+    }
+}
+
+impl From<&Fault> for Problem {
+    fn from(fault: &Fault) -> Self {
+        let place = fault.place.as_ref().map(|place| format!("{place}: "));
+        let message = format!("{}{}", place.unwrap_or_default(), fault.what);
+        Self::config(message, fault.hint.clone())
+    }
+}
+
+impl From<WriteError> for Problem {
+    fn from(error: WriteError) -> Self {
+        match &error {
+            WriteError::Refused { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+                let problem: Self = Failure::new(ErrorCode::Permission, chain(&error)).into();
+                problem
+                    .hint("run mcpr-ctl as somebody who may, or name a file of your own with --config FILE")
+            }
+            WriteError::Changed(_) => Self::failed(chain(&error)).hint("run the command again"),
+            _ => Self::failed(chain(&error)),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Did you mean …?
 
-use mcpr_admin::{ListPrompts, ListResources, ListServers, ListTools};
+use mcpr_admin::{ListProjects, ListPrompts, ListResources, ListServers, ListTools, ListToolsets};
 
+use crate::books::Books;
 use crate::connect::Gateway;
 use crate::problem::Problem;
 
@@ -10,7 +11,11 @@ pub(crate) async fn tool(gateway: &Gateway, typed: &str, problem: Problem) -> Pr
     if !problem.is_not_found() {
         return problem;
     }
-    let list = gateway.ask(&ListTools::default()).await;
+    let all = ListTools {
+        all: true,
+        ..ListTools::default()
+    };
+    let list = gateway.ask(&all).await;
     let names = list.into_iter().flat_map(|list| list.tools);
     meant(
         problem,
@@ -63,6 +68,33 @@ pub(crate) async fn server(gateway: &Gateway, typed: Option<&str>, problem: Prob
     nearest(problem, "servers", typed, &names)
 }
 
+/// Adds the name that was probably meant, if a toolset was not found.
+pub(crate) async fn toolset(books: &Books<'_>, typed: &str, problem: Problem) -> Problem {
+    if !problem.is_not_found() {
+        return problem;
+    }
+    let list = books.ask(ListToolsets {}).await;
+    let names = list.into_iter().flat_map(|list| list.toolsets);
+    let names: Vec<_> = names.map(|toolset| toolset.name).collect();
+    nearest(problem, "toolsets", typed, &names)
+}
+
+/// Adds the name that was probably meant, if a project was not found.
+pub(crate) async fn project(books: &Books<'_>, typed: &str, problem: Problem) -> Problem {
+    if !problem.is_not_found() {
+        return problem;
+    }
+    let list = books.ask(ListProjects {}).await;
+    let names = list.into_iter().flat_map(|list| list.projects);
+    let names: Vec<_> = names.map(|project| project.name).collect();
+    nearest(problem, "projects", typed, &names)
+}
+
+/// The name that was probably meant, if one is like it.
+pub(crate) fn near<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    mcpr_config::nearest(typed, known)
+}
+
 /// Something can be named as clients see it, or by its server and the name there.
 fn meant(
     problem: Problem,
@@ -75,7 +107,7 @@ fn meant(
 }
 
 fn nearest(problem: Problem, kind: &str, typed: &str, known: &[String]) -> Problem {
-    match mcpr_config::nearest(typed, known.iter().map(String::as_str)) {
+    match near(typed, known.iter().map(String::as_str)) {
         Some(name) => problem.hint(format!("did you mean `{name}`?")),
         None => problem.or_hint(|| format!("`mcpr-ctl {kind} ls` shows what there is")),
     }

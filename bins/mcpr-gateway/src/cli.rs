@@ -1,5 +1,6 @@
 //! What can be typed.
 
+mod init;
 mod topics;
 pub(crate) mod usage;
 
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand};
 use mcpr_config::{Listen, LogFile, Overrides, StartMode};
 use mcpr_telemetry::{Format, Level};
 
+pub(crate) use self::init::Init;
 use crate::demo_server::Which;
 
 /// One endpoint in front of many MCP servers. Without a command: serve.
@@ -38,6 +40,8 @@ pub(crate) enum Command {
     Connect(Connect),
     /// Check the configuration without starting anything
     Check(Check),
+    /// Take the servers of the clients on this machine over into a configuration
+    Init(Init),
     /// Run a gateway with three small servers of its own, to try it out
     Demo(Demo),
     /// Show the version
@@ -82,6 +86,12 @@ pub(crate) struct Stdio {
     pub(crate) files: Files,
     #[command(flatten)]
     pub(crate) log: Log,
+    /// Project to work in: only its servers are seen
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// Toolset to work with: only its tools are seen, whatever is equipped
+    #[arg(long, value_name = "TOOLSET")]
+    pub(crate) toolset: Option<String>,
     /// Fail the start if any server cannot be used
     #[arg(long)]
     strict: bool,
@@ -93,9 +103,12 @@ pub(crate) struct Connect {
     /// Where it is, with the token in MCPR_TOKEN; without it, the gateway of this user on this machine
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// Project to work in (no effect yet)
+    /// Project to work in: only its servers are seen
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
+    /// Toolset to work with: only its tools are seen, whatever is equipped
+    #[arg(long, value_name = "TOOLSET")]
+    pub(crate) toolset: Option<String>,
 }
 
 /// What can be said about a check.

@@ -3,6 +3,7 @@
 mod check;
 mod connect;
 mod demo;
+mod init;
 mod serve;
 mod stdio;
 mod version;
@@ -23,6 +24,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Problem> {
         Command::Stdio(args) => stdio::run(&args),
         Command::Connect(args) => connect::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Init(args) => init::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Version { json } => version::run(json),
         Command::Guardian => Ok(watch()),

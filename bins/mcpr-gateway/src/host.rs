@@ -1,6 +1,6 @@
 //! A gateway with all that it needs of a process.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,7 +50,6 @@ impl Host {
         };
         let facts = Facts {
             listen,
-            config_files: config.files.clone(),
             log_file: telemetry.log_path().map(Path::to_owned),
         };
         let gateway = Gateway::builder(config)
@@ -59,6 +58,10 @@ impl Host {
             .calls(telemetry.calls())
             .secrets(telemetry.secrets().clone())
             .facts(facts);
+        let gateway = match settings.origin {
+            Some(origin) => gateway.reload(move || origin.read()),
+            None => gateway,
+        };
         let gateway = gateway.start().await?;
         let operator = Operator::new(gateway.clone());
         Ok(Self {
@@ -92,23 +95,13 @@ impl Host {
 
 /// Without a guardian the servers of a gateway that is killed may live on; that is no reason not to run.
 fn guardian() -> Guardian {
-    Guardian::start(&own_program(), &["__guardian"]).unwrap_or_else(|error| {
+    Guardian::start_own(&["__guardian"]).unwrap_or_else(|error| {
         tracing::warn!(
             error = &error as &dyn std::error::Error,
             "if the gateway is killed, servers may stay behind"
         );
         Guardian::none()
     })
-}
-
-/// The running program; on Linux under a name that holds even when its file has been replaced.
-fn own_program() -> PathBuf {
-    let found = || std::env::current_exe().unwrap_or_else(|_| "mcpr-gateway".into());
-    if cfg!(target_os = "linux") {
-        "/proc/self/exe".into()
-    } else {
-        found()
-    }
 }
 
 /// The runtime of a gateway.

@@ -11,6 +11,23 @@ pub(crate) struct Settings {
     pub(crate) paths: Paths,
     /// What the files say, with the variables and flags over them.
     pub(crate) config: Config,
+    /// How it is read again; nothing for a gateway that has its files to itself.
+    pub(crate) origin: Option<Origin>,
+}
+
+/// What was said when the files were read.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    files: Vec<PathBuf>,
+    flags: Overrides,
+    log: Option<LogFile>,
+}
+
+impl Origin {
+    /// Reads the files that count now.
+    pub(crate) fn read(&self) -> Result<Config, ConfigError> {
+        Settings::load(&self.files, &self.flags, self.log.clone()).map(|settings| settings.config)
+    }
 }
 
 impl Settings {
@@ -20,7 +37,16 @@ impl Settings {
         flags: &Overrides,
         log: Option<LogFile>,
     ) -> Result<Self, ConfigError> {
-        Self::read(Locations::from_env(files, &Process)?, &Process, flags, log)
+        let settings = Self::read(Locations::from_env(files, &Process)?, &Process, flags, log.clone())?;
+        let origin = Origin {
+            files: files.to_owned(),
+            flags: flags.clone(),
+            log,
+        };
+        Ok(Self {
+            origin: Some(origin),
+            ..settings
+        })
     }
 
     /// Reads the files of these locations.
@@ -38,6 +64,7 @@ impl Settings {
         Ok(Self {
             paths: locations.paths,
             config,
+            origin: None,
         })
     }
 }

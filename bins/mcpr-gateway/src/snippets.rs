@@ -1,5 +1,6 @@
 //! What can be pasted to reach the gateway.
 
+use mcpr_config::clients::{ClientApp, Link, Token};
 use mcpr_protocol::{Method, Version, key};
 
 /// How to reach one gateway with one token.
@@ -12,18 +13,21 @@ pub(crate) struct Snippets<'a> {
 impl Snippets<'_> {
     /// The command that tells Claude Code.
     pub(crate) fn claude_code(&self) -> String {
-        let Self { url, token } = self;
-        format!(
-            "claude mcp add --transport http --scope user mcpr {url} --header \"Authorization: Bearer {token}\""
-        )
+        let snippet = ClientApp::ClaudeCode.snippet(&self.link());
+        snippet.command.expect("Claude Code has a command that adds a URL")
     }
 
     /// What goes into Cursor's file.
     pub(crate) fn cursor(&self) -> String {
-        let Self { url, token } = self;
-        format!(
-            "{{ \"mcpServers\": {{ \"mcpr\": {{ \"url\": \"{url}\", \"headers\": {{ \"Authorization\": \"Bearer {token}\" }} }} }} }}"
-        )
+        ClientApp::Cursor.snippet_line(&self.link())
+    }
+
+    fn link(&self) -> Link {
+        Link::Http {
+            url: self.url.to_owned(),
+            token: Token::Text(self.token.to_owned()),
+            headers: Vec::new(),
+        }
     }
 
     /// The command that makes one request with these members of `params`. It is of the stateless

@@ -1,7 +1,9 @@
 //! Asks a gateway.
 
+mod deadline;
 mod error;
 mod exchange;
+mod stream;
 mod target;
 
 use std::path::PathBuf;
@@ -12,10 +14,13 @@ use http::StatusCode;
 use serde::Deserialize;
 
 pub use self::error::ClientError;
+pub use self::stream::Stream;
 pub use self::target::{InvalidUrl, Target};
 
+use self::deadline::Deadline;
+use self::stream::EVENT_STREAM;
 use crate::failure::FailureBody;
-use crate::{ErrorCode, Failure, Operation, Secret};
+use crate::{ErrorCode, Failure, Operation, Secret, Streamed};
 
 /// Asks one gateway, over a new connection each time. Cheap to make.
 #[derive(Clone, Debug)]
@@ -63,18 +68,31 @@ impl Client {
     ///
     /// [`ClientError::Refused`] with what the gateway says; otherwise why there was no answer.
     pub async fn run<O: Operation>(&self, operation: &O) -> Result<O::Output, ClientError> {
+        let deadline = Deadline::after(self.limit);
         let body = serde_json::to_vec(operation).expect("our own values are JSON");
-        let asked = self.target.post(O::PATH, body.into());
-        let (status, body) = match self.limit {
-            None => asked.await?,
-            Some(limit) => tokio::time::timeout(limit, asked)
-                .await
-                .map_err(|_| ClientError::TimedOut(limit))??,
-        };
+        let answer = deadline.keep(self.target.post(O::PATH, None, body.into())).await?;
+        let status = answer.head.status;
+        let body = deadline.keep(answer.rest()).await?;
         if status.is_success() {
             serde_json::from_slice(&body).map_err(ClientError::Unreadable)
         } else {
             Err(refusal(status, &body))
+        }
+    }
+
+    /// Has an operation carried out and gives what comes of it, as it comes. A limit counts for all of it.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Refused`] with what the gateway says; otherwise why there was no answer.
+    pub async fn stream<S: Streamed>(&self, operation: &S) -> Result<Stream<S::Item>, ClientError> {
+        let deadline = Deadline::after(self.limit);
+        let body = serde_json::to_vec(operation).expect("our own values are JSON");
+        let answer = self.target.post(S::PATH, Some(EVENT_STREAM), body.into());
+        let answer = deadline.keep(answer).await?;
+        match answer.head.status {
+            status if status.is_success() => Stream::of(answer, deadline).await,
+            status => Err(refusal(status, &deadline.keep(answer.rest()).await?)),
         }
     }
 }

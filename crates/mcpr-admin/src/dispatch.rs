@@ -6,13 +6,19 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::failure::FailureBody;
 use crate::{
-    CallTool, CreateToken, CreatedToken, ErrorCode, Failure, GetPrompt, ListPrompts, ListResources,
-    ListServers, ListTokens, ListTools, Operation, PromptList, ReadResource, Relayed, ResourceList,
-    RevokeToken, ServerList, ShowTool, Status, StatusReport, Stop, Stopping, TokenList, TokenReport,
-    ToolDetail, ToolList,
+    AcceptToolset, Active, ActiveToolset, BuildToolset, Built, CallTool, CreateToken, CreatedToken,
+    DeleteProject, DeleteToolset, DisableServer, DisableTool, DiscoverTools, Discovered, Drain, Drained,
+    EnableServer, EnableTool, EquipToolset, Equipped, ErrorCode, ExplainTool, Explanation, Failure,
+    GetPrompt, ListProjects, ListPrompts, ListResources, ListServers, ListTokens, ListTools, ListToolsets,
+    Operation, OverrideTool, ProjectList, ProjectReport, PromptList, ReadResource, Relayed, Reload, Reloaded,
+    ResourceList, RestartServer, RevokeToken, SaveProject, SaveToolset, ServerDetail, ServerList,
+    ServerReport, ShowProject, ShowServer, ShowTool, ShowToolset, Status, StatusReport, Stop, Stopping,
+    Streamed, TokenList, TokenReport, ToolDetail, ToolList, ToolSwitch, ToolsetDetail, ToolsetList,
+    ToolsetReport, UnequipToolset, Unequipped, Watch,
 };
 
 /// What the path of every operation begins with.
@@ -98,12 +104,47 @@ operations! {
     ListTokens:    "tokens/list",    read_only = false => TokenList;
     RevokeToken:   "tokens/revoke",  read_only = false => TokenReport;
     Stop:          "stop",           read_only = false => Stopping;
+    DiscoverTools:  "tools/discover",   read_only = true  => Discovered;
+    EnableTool:     "tools/enable",     read_only = false => ToolSwitch;
+    DisableTool:    "tools/disable",    read_only = false => ToolSwitch;
+    OverrideTool:   "tools/override",   read_only = false => ToolSwitch;
+    ExplainTool:    "tools/explain",    read_only = false => Explanation;
+    ListToolsets:   "toolsets/list",    read_only = true  => ToolsetList;
+    ShowToolset:    "toolsets/show",    read_only = true  => ToolsetDetail;
+    BuildToolset:   "toolsets/build",   read_only = false => Built;
+    SaveToolset:    "toolsets/save",    read_only = false => Built;
+    EquipToolset:   "toolsets/equip",   read_only = false => Equipped;
+    UnequipToolset: "toolsets/unequip", read_only = false => Unequipped;
+    ActiveToolset:  "toolsets/active",  read_only = true  => Active;
+    DeleteToolset:  "toolsets/delete",  read_only = false => ToolsetReport;
+    AcceptToolset:  "toolsets/accept",  read_only = false => ToolsetDetail;
+    ListProjects:   "projects/list",    read_only = true  => ProjectList;
+    ShowProject:    "projects/show",    read_only = true  => ProjectReport;
+    SaveProject:    "projects/save",    read_only = false => ProjectReport;
+    DeleteProject:  "projects/delete",  read_only = false => ProjectReport;
+    ShowServer:     "servers/show",     read_only = true  => ServerDetail;
+    EnableServer:   "servers/enable",   read_only = false => ServerReport;
+    DisableServer:  "servers/disable",  read_only = false => ServerReport;
+    RestartServer:  "servers/restart",  read_only = false => ServerReport;
+    Reload:         "reload",           read_only = false => Reloaded;
+    Drain:          "drain",            read_only = false => Drained;
+}
+
+/// All operations whose answer can be a stream; [`dispatch`] does not carry them out as such.
+pub const STREAMS: &[Route] = &[stream_route::<Watch>(), stream_route::<CallTool>()];
+
+const fn stream_route<S: Streamed>() -> Route {
+    Route {
+        path: S::PATH,
+        read_only: S::READ_ONLY,
+    }
 }
 
 /// The operation that is sent to `path`, if there is one.
 pub fn route(path: &str) -> Option<Route> {
     let path = path.strip_prefix(PREFIX)?;
-    ROUTES.iter().find(|route| route.path == path).copied()
+    let mut all = ROUTES.iter().chain(STREAMS);
+    all.find(|route| route.path == path).copied()
 }
 
 /// The answer that says why nothing was done.
@@ -117,9 +158,9 @@ where
     G: Execute<O, C> + Sync,
     C: Sync + ?Sized,
 {
-    let operation = match parse::<O>(body) {
+    let operation = match parse(O::PATH, body) {
         Ok(operation) => operation,
-        Err(why) => return refuse(misshapen(O::PATH, &why)),
+        Err(failure) => return refuse(failure),
     };
     match gateway.execute(caller, operation).await {
         Ok(output) => answer(StatusCode::OK, &output),
@@ -128,11 +169,12 @@ where
 }
 
 /// Members have names here: serde would also take a bare list of their values.
-fn parse<O: Operation>(body: &[u8]) -> Result<O, String> {
-    match body.trim_ascii_start().first() {
+pub(crate) fn parse<O: DeserializeOwned>(path: &str, body: &[u8]) -> Result<O, Failure> {
+    let read = match body.trim_ascii_start().first() {
         Some(b'{') => serde_json::from_slice(body).map_err(|error| error.to_string()),
         _ => Err("it must be a JSON object".to_owned()),
-    }
+    };
+    read.map_err(|why| misshapen(path, &why))
 }
 
 fn misshapen(path: &str, why: &str) -> Failure {

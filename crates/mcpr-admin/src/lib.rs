@@ -26,20 +26,34 @@ mod operation;
 mod secret;
 mod words;
 
-pub use client::{Client, ClientError, InvalidUrl, Target};
-pub use dispatch::{Execute, ExecuteAll, PREFIX, ROUTES, Route, dispatch, refuse, route};
+pub use client::{Client, ClientError, InvalidUrl, Stream, Target};
+pub use dispatch::{Execute, ExecuteAll, PREFIX, ROUTES, Route, STREAMS, dispatch, refuse, route};
 pub use exit_code::ExitCode;
 pub use failure::{ErrorCode, Failure};
-pub use operation::Operation;
+pub use operation::{Operation, Streamed};
+pub use operation::projects::{
+    DeleteProject, ListProjects, ProjectList, ProjectReport, SaveProject, ShowProject,
+};
 pub use operation::prompts::{GetPrompt, ListPrompts, PromptArgument, PromptList, PromptReport};
 pub use operation::relayed::Relayed;
 pub use operation::resources::{ListResources, ReadResource, ResourceList, ResourceReport, TemplateReport};
+pub use operation::running::{CallEvent, Drain, Drained, Event, EventKind, Reload, Reloaded, Watch};
 pub use operation::status::{
     ListServers, ServerList, ServerReport, ServerState, Status, StatusReport, Stop, Stopping, Via,
+};
+pub use operation::switches::{
+    Check, CheckedOf, DisableServer, DisableTool, EnableServer, EnableTool, ExplainTool, Explanation,
+    OverrideTool, RestartServer, ServerDetail, ServerTool, ShowServer, ToolSwitch, Verdict,
 };
 pub use operation::tokens::{
     CreateToken, CreatedToken, ListTokens, RevokeToken, Scope, TokenKind, TokenList, TokenReport, TokenState,
 };
-pub use operation::tools::{CallTool, ListTools, ShowTool, ToolDetail, ToolList, ToolReport};
+pub use operation::tools::{CallStep, CallTool, ListTools, Notice, ShowTool, ToolDetail, ToolList, ToolReport};
+pub use operation::toolsets::{
+    AcceptToolset, Active, ActiveBy, ActiveToolset, BuildToolset, Built, DefinitionState, DeleteToolset,
+    Detail, DiscoverTools, Discovered, DiscoveredTool, EquipToolset, Equipped, ListToolsets, SaveToolset,
+    ShowToolset, Signature, Skipped, ToolState, ToolsetDetail, ToolsetEntry, ToolsetList, ToolsetReport,
+    ToolsetTool, UnequipToolset, Unequipped,
+};
 pub use secret::Secret;
 pub use words::UnknownWord;

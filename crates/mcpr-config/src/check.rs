@@ -1,5 +1,7 @@
 //! Judges a configuration without starting anything (CFG-06).
 
+mod page;
+
 use std::path::PathBuf;
 
 use mcpr_registry::ServerName;
@@ -14,7 +16,8 @@ use crate::fault::{Fault, Finding, Severity};
 use crate::locations::Locations;
 use crate::overrides::Overrides;
 
-/// What a check found. Serialised, it is what `mcpr-gateway check --json` prints.
+/// What a check found. Serialised, it is what `mcpr-gateway check --json` and `mcpr-ctl config check
+/// --json` print; its `Display` is their page for people.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Report {
     /// Whether everything can be used: no finding is an error.
@@ -112,7 +115,7 @@ impl Report {
 fn judge(entry: &ServerEntry, resolve: Resolve<'_>, findings: &mut Vec<Finding>) -> ServerReport {
     let mut program = None;
     let (state, fault) = match (&entry.state, program_of(entry, resolve)) {
-        (ServerState::Disabled, _) => (CheckedState::Disabled, None),
+        (ServerState::Disabled(_), _) => (CheckedState::Disabled, None),
         (ServerState::Misconfigured(fault), _) => (CheckedState::Misconfigured, Some(fault.clone())),
         (ServerState::Enabled(_), Some(Err(fault))) => (CheckedState::NotFound, Some(fault)),
         (ServerState::Enabled(_), found) => {

@@ -1,11 +1,13 @@
 //! From files to options.
 
+use mcpr_registry::nearest;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::entry::{self, ServerEntry, Surroundings};
 use crate::environment::Environment;
 use crate::error::ConfigError;
+use crate::expand::References;
 use crate::fault::{Fault, Finding};
 use crate::gateway::{self, GatewayOptions};
 use crate::keys;
@@ -13,7 +15,6 @@ use crate::locations::{Locations, SecretFolders, Sources};
 use crate::paths::Folder;
 use crate::read::listed;
 use crate::source::Source;
-use crate::suggest::nearest;
 use crate::tree::{self, Key, Node, Shape};
 
 /// Everything that the configuration files say.
@@ -31,9 +32,9 @@ pub struct Config {
 
 /// The files, one over the other.
 #[derive(Default)]
-struct Layers {
-    servers: Vec<(Key, Node)>,
-    gateway: Vec<(Key, Node)>,
+pub(crate) struct Layers {
+    pub(crate) servers: Vec<(Key, Node)>,
+    pub(crate) gateway: Vec<(Key, Node)>,
     findings: Vec<Finding>,
 }
 
@@ -50,14 +51,8 @@ impl Config {
     /// A file that is named or exists and cannot be read, is not JSON, or says something about the
     /// gateway itself that is not valid. A fault in a server is only that server's.
     pub fn load(locations: &Locations, env: &dyn Environment) -> Result<Self, ConfigError> {
-        let found = match &locations.sources {
-            Sources::Named(files) => files
-                .iter()
-                .map(|file| open(file, env))
-                .collect::<Result<_, _>>()?,
-            Sources::Usual(files) => first(files, env)?.into_iter().collect::<Vec<_>>(),
-        };
-        let mut config = Self::build(&found, &locations.secrets, env)?;
+        let found = sources(locations, env)?;
+        let mut config = Self::build(&found, &locations.secrets, env, References::FillIn)?;
         if let (true, Sources::Usual(files)) = (found.is_empty(), &locations.sources) {
             config.warnings.push(Finding::warning(nothing_found(files)));
         }
@@ -83,24 +78,23 @@ impl Config {
                 own: None,
             },
             env,
+            References::FillIn,
         )
     }
 
-    fn build(
+    pub(crate) fn build(
         sources: &[Source],
         secrets: &SecretFolders,
         env: &dyn Environment,
+        references: References,
     ) -> Result<Self, ConfigError> {
-        let mut layers = Layers::default();
-        for source in sources {
-            let root = tree::parse(source, &mut layers.findings)?;
-            layers.add(root)?;
-        }
+        let mut layers = Layers::of(sources)?;
         let mut warnings = std::mem::take(&mut layers.findings);
         let gateway = layers.gateway(env, &mut warnings)?;
         let surroundings = Surroundings {
             env,
             secrets,
+            references,
             timeouts: gateway.timeouts,
         };
         let read = |(key, node): &(Key, Node)| entry::read(key, node, &surroundings, &mut warnings);
@@ -112,6 +106,14 @@ impl Config {
             warnings,
             files,
         })
+    }
+}
+
+/// The files that count.
+pub(crate) fn sources(locations: &Locations, env: &dyn Environment) -> Result<Vec<Source>, ConfigError> {
+    match &locations.sources {
+        Sources::Named(files) => files.iter().map(|file| open(file, env)).collect(),
+        Sources::Usual(files) => Ok(first(files, env)?.into_iter().collect()),
     }
 }
 
@@ -143,6 +145,16 @@ fn nothing_found(files: &[PathBuf]) -> Fault {
 }
 
 impl Layers {
+    /// Reads the files, each over those before.
+    pub(crate) fn of(sources: &[Source]) -> Result<Self, Fault> {
+        let mut layers = Self::default();
+        for source in sources {
+            let root = tree::parse(source, &mut layers.findings)?;
+            layers.add(root)?;
+        }
+        Ok(layers)
+    }
+
     /// Puts a file over those before.
     fn add(&mut self, root: Node) -> Result<(), Fault> {
         let members = root.loose_members(&keys::ROOT)?;

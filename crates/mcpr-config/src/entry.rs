@@ -6,16 +6,21 @@ mod http;
 mod own;
 mod process;
 mod reader;
+mod slip;
 
 use std::fmt;
 
-use mcpr_registry::{ServerName, ServerNaming};
+use mcpr_registry::{Overrides, ServerName, ServerNaming};
 use mcpr_upstream::{SecretText, UpstreamSpec};
 use serde::Serialize;
 
 use crate::fault::{Fault, Place};
 
+pub(crate) use address::shown as shown_url;
+#[cfg(feature = "import")]
+pub(crate) use reader::RESERVED;
 pub(crate) use reader::{Surroundings, read};
+pub use slip::check_server_key;
 
 /// A server as the file has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,8 +50,8 @@ pub struct ServerEntry {
 pub enum ServerState {
     /// It can, like this.
     Enabled(Box<UpstreamSpec>),
-    /// The file says that it is not to be used.
-    Disabled,
+    /// The file says that it is not to be used; what it is once somebody turns it on.
+    Disabled(Box<ServerState>),
     /// What the file says about it is not valid.
     Misconfigured(Fault),
 }
@@ -63,13 +68,15 @@ pub enum Via {
     Sse,
 }
 
-/// Which tools of a server are offered; `*` stands for anything.
+/// Which tools of a server are offered, and as what; `*` stands for anything.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ToolFilter {
     /// Only these, unless it is empty.
     pub allow: Vec<String>,
     /// And none of these.
     pub deny: Vec<String>,
+    /// Other names and descriptions than the server's, by its names.
+    pub overrides: Overrides,
 }
 
 /// How calls are spread over several backends of a server.

@@ -10,8 +10,18 @@ use crate::paths::Folder;
 use crate::reference::{Piece, Reference, pieces};
 use crate::tree::Node;
 
+/// What becomes of references.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum References {
+    /// They are replaced by what they stand for.
+    FillIn,
+    /// They stay as they are: only the form of a file is judged.
+    Leave,
+}
+
 /// Where references are looked up.
 pub(crate) struct Lookups<'a> {
+    pub(crate) references: References,
     pub(crate) env: &'a dyn Environment,
     pub(crate) folder: Folder,
     pub(crate) secrets: &'a SecretFolders,
@@ -40,6 +50,7 @@ impl Lookups<'_> {
         for piece in pieces(node.scalar()?) {
             match piece {
                 Piece::Plain(plain) => expanded.text.push_str(plain),
+                Piece::Reference(reference) if self.leaves(reference) => expanded.text.push_str("${…}"),
                 Piece::Reference(reference) => {
                     let value = self
                         .look_up(reference, &node.path)
@@ -49,6 +60,16 @@ impl Lookups<'_> {
             }
         }
         Ok(expanded)
+    }
+
+    /// Whether something of this text is left open.
+    pub(crate) fn leaves_open(&self, node: &Node) -> bool {
+        let open = |piece| matches!(piece, Piece::Reference(reference) if self.leaves(reference));
+        node.scalar().is_ok_and(|text| pieces(text).into_iter().any(open))
+    }
+
+    fn leaves(&self, reference: Reference<'_>) -> bool {
+        self.references == References::Leave && !matches!(reference, Reference::Unknown(_))
     }
 
     fn look_up(&self, reference: Reference<'_>, field: &str) -> Result<Value, Fault> {

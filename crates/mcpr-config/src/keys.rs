@@ -62,7 +62,8 @@ keys! {
         "stopAfterIdle" "restart" "replicas" "balance" "endpoints" "group" "tags" "isolation" "retry";
     SERVER_NAMING = "serverNaming": "style";
     SERVER_RESOURCES = "serverResources": "uris";
-    TOOL_FILTER = "toolFilter": "allow" "deny";
+    TOOL_FILTER = "toolFilter": "allow" "deny" "override";
+    TOOL_OVERRIDE = "toolOverride": "name" "description";
     TIMEOUTS = "timeouts": "start" "call" "silence";
     QUEUE = "queue": "max" "wait";
     RESTART = "restart": "backoffMin" "backoffMax";
@@ -75,7 +76,7 @@ keys! {
     STARTUP = "startup": "mode" "order" "when" "listWait";
     LIMITS = "limits": "requestBody" "connections" "serverMessage" "listPages" "pageSize" "sessions" "sessionIdle" "subscriptions";
     LOG = "log": "level" "format" "file" "keep";
-    PROJECT = "project": "servers";
+    PROJECT = "project": "description" "servers" "tags" "toolset";
     TOOLSET = "toolset": "description" "tools";
     TOOLSET_TOOL = "toolsetTool": "namespacedName";
     HISTORY = "history": "keep" "maxSize" "arguments";

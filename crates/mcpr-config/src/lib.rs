@@ -19,8 +19,11 @@
 //! ```
 
 mod check;
+pub mod clients;
 mod config;
 mod dotenv;
+mod edit;
+mod effective;
 mod entry;
 mod environment;
 mod error;
@@ -36,15 +39,17 @@ mod read;
 mod reference;
 mod schema;
 mod source;
-mod suggest;
 mod tree;
+mod veil;
 
 #[cfg(test)]
 mod tests;
 
 pub use check::{CheckedState, Report, Resolve, ServerReport, check};
 pub use config::Config;
-pub use entry::{Backends, Balance, Retry, ServerEntry, ServerState, ToolFilter, Via};
+pub use edit::{Document, WriteError};
+pub use effective::{Effective, Setting};
+pub use entry::{Backends, Balance, Retry, ServerEntry, ServerState, ToolFilter, Via, check_server_key};
 pub use environment::{Environment, Process};
 pub use error::ConfigError;
 pub use fault::{Fault, Finding, Place, Severity};
@@ -53,7 +58,8 @@ pub use gateway::{
     LogOptions, Project, StartMode, StartOrder, StartWhen, Startup, Toolset,
 };
 pub use locations::{Locations, Paths, SecretFolders, Sources};
+pub use mcpr_registry::nearest;
 pub use overrides::Overrides;
 pub use quantity::duration;
-pub use schema::schema;
-pub use suggest::nearest;
+pub use schema::{gateway_default, schema};
+pub use veil::{is_written_out, looks_secret};

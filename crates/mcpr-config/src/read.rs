@@ -1,12 +1,12 @@
 //! Reads typed values; every fault says where it is.
 
+use mcpr_registry::nearest;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use crate::fault::Fault;
 use crate::keys::{Choice, Keys};
 use crate::quantity;
-use crate::suggest::nearest;
 use crate::tree::{Key, Node, Shape};
 
 /// The members of an object, read by their keys.

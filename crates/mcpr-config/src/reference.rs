@@ -45,7 +45,8 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-fn next(text: &str) -> Option<(&str, &str, &str)> {
+/// The next reference: what is before it, inside and after it.
+pub(crate) fn next(text: &str) -> Option<(&str, &str, &str)> {
     let (plain, rest) = text.split_once("${")?;
     let (inside, after) = rest.split_once('}')?;
     Some((plain, inside, after))
@@ -63,7 +64,8 @@ impl<'t> Reference<'t> {
         }
     }
 
-    fn parse(inside: &'t str) -> Self {
+    /// What stands between the braces.
+    pub(crate) fn parse(inside: &'t str) -> Self {
         match inside {
             "userHome" => Self::Home,
             "workspaceFolder" => Self::Folder,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::fault::{Fault, Place};
 
 /// The text of a file, with the means to say where something in it stands.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Source {
     path: PathBuf,
     text: String,
@@ -17,14 +17,25 @@ impl Source {
     pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<Self, Fault> {
         refuse_utf_16(path, bytes)?;
         let text = std::str::from_utf8(bytes).map_err(|error| not_utf_8(path, error.valid_up_to()))?;
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        Ok(Self::new(
+            path,
+            text.strip_prefix('\u{feff}').unwrap_or(text).to_owned(),
+        ))
+    }
+
+    fn new(path: &Path, text: String) -> Self {
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let line_starts = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
-        Ok(Self {
+        Self {
             path: path.to_owned(),
-            text: text.to_owned(),
+            text,
             line_starts,
-        })
+        }
+    }
+
+    /// Another text of the same file.
+    pub(crate) fn with_text(&self, text: String) -> Self {
+        Self::new(&self.path, text)
     }
 
     pub(crate) fn text(&self) -> &str {

@@ -79,6 +79,11 @@ pub(crate) fn parse(source: &Source, findings: &mut Vec<Finding>) -> Result<Node
     }
 }
 
+/// The parser's tree of a document that may have comments and trailing commas.
+pub(crate) fn commented(source: &Source) -> Result<Value<'_>, Fault> {
+    ast(source, &COMMENTED)
+}
+
 fn ast<'s>(source: &'s Source, options: &ParseOptions) -> Result<Value<'s>, Fault> {
     let parsed = parse_to_ast(source.text(), &CollectOptions::default(), options).map_err(|error| {
         let at = error.range().start.min(source.text().len());

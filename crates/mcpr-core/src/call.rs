@@ -14,12 +14,13 @@ use mcpr_upstream::{NOBODY, Replica, Told};
 use memchr::memmem;
 use parking_lot::Mutex;
 use tokio::time::Instant;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 pub(crate) use self::target::{Target, name, route};
 use crate::client::Context;
 use crate::fault::Fault;
 use crate::gateway::Gateway;
-use crate::snapshot::Snapshot;
+use crate::sight::Sight;
 use crate::tasks::TASK_ID;
 
 /// One request for a server, with all that stays the same until its end.
@@ -34,7 +35,9 @@ pub(crate) struct Call {
     /// The client's progress token.
     pub(crate) progress: Option<RawJson>,
     pub(crate) target: Target,
-    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) sight: Arc<Sight>,
+    /// Says that it is under way, for as long as it is.
+    pub(crate) _under_way: TaskTrackerToken,
     pub(crate) began: Instant,
     /// For whom it is made.
     pub(crate) party: Party,
@@ -174,8 +177,9 @@ impl Call {
 
     /// Finds out again whose it is, by what is offered now.
     pub(crate) fn resolve_again(&mut self) -> Result<(), Fault> {
-        self.snapshot = self.gateway.snapshot();
-        self.target = Target::resolve(&self.gateway, &self.context, &self.method, self.params.as_ref())?;
+        self.sight = self.gateway.sight(&self.context);
+        let (gateway, sight) = (&self.gateway, &self.sight);
+        self.target = Target::resolve(gateway, sight, &self.context, &self.method, self.params.as_ref())?;
         Ok(())
     }
 
@@ -217,9 +221,9 @@ impl Call {
             method: &self.method,
             abilities: self.context.abilities,
             asked: self.target.asked.as_deref(),
-            server_info: Some(&self.snapshot.server_info),
+            server_info: Some(&self.sight.server_info),
         };
-        let expose = |uri: &str| self.target.expose(&self.snapshot, uri);
+        let expose = |uri: &str| self.target.expose(&self.sight, uri);
         match outcome {
             Ok(result) => {
                 let result = self.rewrapped(lease, result);

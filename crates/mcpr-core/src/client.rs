@@ -8,6 +8,7 @@ use mcpr_auth::Principal;
 use mcpr_protocol::{Abilities, Envelope, Era, LogLevel, Object, RawJson, Version};
 use mcpr_transport::Party;
 
+use crate::scope::Asked;
 use crate::session::{Flights, Session};
 
 /// What a client said of itself. None of it is verified: nothing is decided by it but shapes.
@@ -42,6 +43,8 @@ pub(crate) struct Context {
     pub(crate) log_level: Option<LogLevel>,
     /// The endpoint it came to, if it came over HTTP.
     pub(crate) path: Option<&'static str>,
+    /// What the request says about its scope.
+    pub(crate) asked: Asked,
 }
 
 /// A number that no other party of this process has; 0 is mcpr itself.
@@ -112,6 +115,7 @@ impl Context {
             flights: None,
             log_level: None,
             path: None,
+            asked: Asked::default(),
         }
     }
 

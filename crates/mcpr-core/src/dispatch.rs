@@ -6,7 +6,6 @@ use std::sync::atomic::AtomicBool;
 use http::StatusCode;
 use mcpr_auth::{Principal, Scope};
 use mcpr_bridge::initialize_result;
-use mcpr_config::ServerState;
 use mcpr_protocol::{
     Era, Id, Method, Object, RawJson, Request, Response, Rope, UnknownLevel, Version, progress_token,
 };
@@ -22,8 +21,11 @@ use crate::fault::Fault;
 use crate::flight::{Cancel, Done, Flight};
 use crate::gateway::Gateway;
 use crate::notices::{Filter, Listen};
+use crate::plan::Standing;
 use crate::record::{Ending, Subject};
+use crate::scope::Asked;
 use crate::session::Session;
+use crate::sight::Sight;
 use crate::suspension::Entrance;
 
 /// The longest `clientInfo` of a session, which keeps it for as long as it lives (SEC-05).
@@ -40,12 +42,12 @@ pub(crate) enum Handled {
 }
 
 /// A request with its facts.
-struct Incoming {
-    id: Id,
-    method: Method,
-    params: Option<Object>,
-    number: u64,
-    began: Instant,
+pub(crate) struct Incoming {
+    pub(crate) id: Id,
+    pub(crate) method: Method,
+    pub(crate) params: Option<Object>,
+    pub(crate) number: u64,
+    pub(crate) began: Instant,
 }
 
 impl Gateway {
@@ -79,7 +81,7 @@ impl Gateway {
             }
             (Method::Ping, Era::Session) => Ok(RawJson::from_static("{}").into()),
             (Method::SetLevel, Era::Session) => set_level(&context, incoming.params.as_ref()),
-            (Method::Discover, Era::Stateless) => Ok(self.snapshot().discovery().into()),
+            (Method::Discover, Era::Stateless) => Ok(self.sight(&context).discovery().into()),
             (Method::ResourcesSubscribe, Era::Session) => {
                 self.subscribe(&context, incoming.params.as_ref()).await
             }
@@ -104,22 +106,17 @@ impl Gateway {
     /// A request that goes to a server.
     async fn call(self: &Arc<Self>, context: Context, incoming: Incoming) -> Handled {
         self.wake_on_first_request().await;
-        let target = match self.target(&context, &incoming) {
+        if let Some(tool) = self.builtin(&incoming.method, incoming.params.as_ref()) {
+            return Handled::Done(self.call_builtin(&context, &incoming, tool).await);
+        }
+        let sight = self.sight(&context);
+        let target = match self.target(&sight, &context, &incoming) {
             Ok(target) => target,
             Err(fault) => return Handled::Done(self.refuse(&context, &incoming, &fault)),
         };
         if incoming.method == Method::Complete && !self.completes(&target) {
             let none = RawJson::from_static(r#"{"completion":{"values":[],"total":0,"hasMore":false}}"#);
-            let snapshot = self.snapshot();
-            let passage = mcpr_bridge::Passage {
-                client: context.client.version,
-                server: Version::NEWEST_SESSION,
-                method: &incoming.method,
-                abilities: context.abilities,
-                asked: None,
-                server_info: Some(&snapshot.server_info),
-            };
-            let result = mcpr_bridge::result(&none, &passage, &|_| None);
+            let result = own_result(&none, &context, &incoming.method, &sight);
             return Handled::Done(self.answer(&context, &incoming, result));
         }
         let cancel = match enter(&context, &incoming.id) {
@@ -156,7 +153,8 @@ impl Gateway {
             progress: meta.as_ref().and_then(progress_token),
             params: incoming.params,
             target,
-            snapshot: self.snapshot(),
+            sight,
+            _under_way: self.under_way.token(),
             began: incoming.began,
         };
         Handled::Flight(match held {
@@ -165,19 +163,20 @@ impl Gateway {
         })
     }
 
-    fn target(&self, context: &Context, incoming: &Incoming) -> Result<Target, Fault> {
+    fn target(&self, sight: &Sight, context: &Context, incoming: &Incoming) -> Result<Target, Fault> {
         allowed(context, Scope::Call)?;
-        if self.is_stopping() {
+        if self.is_closing() {
             return Err(Fault::Stopping);
         }
-        let target = Target::resolve(self, context, &incoming.method, incoming.params.as_ref())?;
+        let target = Target::resolve(self, sight, context, &incoming.method, incoming.params.as_ref())?;
         self.usable(&target.server).map(|()| target)
     }
 
     /// A server that cannot even be tried says why at once (AGG-08).
     pub(crate) fn usable(&self, server: &ServerName) -> Result<(), Fault> {
-        match self.servers.get(server).map(|entry| &entry.state) {
-            Some(ServerState::Misconfigured(fault)) => {
+        let plan = self.plan();
+        match plan.servers.get(server).map(|entry| plan.standing(entry)) {
+            Some(Standing::Misconfigured(fault)) => {
                 let error = RouteError::new(server.clone(), RouteErrorKind::Misconfigured);
                 Err(error.because(fault.reason()).into())
             }
@@ -195,13 +194,13 @@ impl Gateway {
     }
 
     fn listen(self: &Arc<Self>, context: &Context, incoming: Incoming) -> Handled {
-        let most = self.options.limits.subscriptions;
+        let most = self.plan().options.limits.subscriptions;
         let read = || Filter::read(incoming.params.as_ref(), context.abilities, most);
         let filter = allowed(context, Scope::Read).and_then(|()| read());
         match filter {
             Ok(filter) => {
                 self.note(context, &incoming, Status::Ok, StatusCode::OK, None);
-                let listen = Listen::new(self, context.principal.clone(), incoming.id, filter);
+                let listen = Listen::new(self, context, incoming.id, filter);
                 Handled::Listen(Box::new(listen))
             }
             Err(fault) => Handled::Done(self.refuse(context, &incoming, &fault)),
@@ -213,6 +212,7 @@ impl Gateway {
         &self,
         principal: Principal,
         path: Option<&'static str>,
+        asked: &Asked,
         request: Request,
     ) -> Result<(Arc<Session>, Done), (Id, Fault)> {
         let wrong = |text: &str| (request.id.clone(), Fault::InvalidParams(text.to_owned()));
@@ -221,7 +221,7 @@ impl Gateway {
             .as_ref()
             .ok_or_else(|| wrong("`initialize` needs `params`"))?;
         let params = Object::read(params).map_err(|error| wrong(&format!("`params`: {error}")))?;
-        let asked = params
+        let wanted = params
             .text("protocolVersion")
             .ok_or_else(|| wrong("`protocolVersion` must be a string"))?;
         if params
@@ -230,10 +230,10 @@ impl Gateway {
         {
             return Err(wrong("`clientInfo` is larger than 64 KiB"));
         }
-        let client = Arc::new(Client::of_session(Version::negotiate(&asked), &params));
-        let snapshot = self.snapshot();
-        let result = initialize_result(client.version, &snapshot.identity);
-        let session = Session::new(principal.clone(), client.clone(), snapshot.stamps);
+        let client = Arc::new(Client::of_session(Version::negotiate(&wanted), &params));
+        let sight = self.sight_of(&principal, asked);
+        let result = initialize_result(client.version, &sight.identity);
+        let session = Session::new(principal.clone(), client.clone(), sight.stamps);
         let context = Context::of_session(&session, path);
         let (number, began) = (self.number(), Instant::now());
         let incoming = Incoming {
@@ -246,7 +246,7 @@ impl Gateway {
         Ok((session, self.answer(&context, &incoming, result.into())))
     }
 
-    fn answer(&self, context: &Context, incoming: &Incoming, result: Rope) -> Done {
+    pub(crate) fn answer(&self, context: &Context, incoming: &Incoming, result: Rope) -> Done {
         self.note(context, incoming, Status::Ok, StatusCode::OK, None);
         Done {
             text: Response::text(Some(&incoming.id), Ok(result)),
@@ -254,7 +254,7 @@ impl Gateway {
         }
     }
 
-    fn refuse(&self, context: &Context, incoming: &Incoming, fault: &Fault) -> Done {
+    pub(crate) fn refuse(&self, context: &Context, incoming: &Incoming, fault: &Fault) -> Done {
         let era = context.era();
         let error = fault.error(era, incoming.number);
         let status = fault.status(era);
@@ -279,10 +279,23 @@ impl Gateway {
         http: StatusCode,
         error: Option<String>,
     ) {
+        self.note_of(context, incoming, None, status, http, error);
+    }
+
+    /// Records a request that is about a tool of a server.
+    pub(crate) fn note_of(
+        &self,
+        context: &Context,
+        incoming: &Incoming,
+        tool: Option<(&str, &str)>,
+        status: Status,
+        http: StatusCode,
+        error: Option<String>,
+    ) {
         let subject = Subject {
             method: &incoming.method,
-            server: None,
-            tool: None,
+            server: tool.map(|(server, _)| server),
+            tool: tool.map(|(_, tool)| tool),
             number: incoming.number,
             began: incoming.began,
         };
@@ -301,7 +314,13 @@ impl Context {
             log_level: session.log_level(),
             session: Some(session.clone()),
             path,
+            asked: Asked::default(),
         }
+    }
+
+    /// The same for a request that says this about its scope.
+    pub(crate) fn asking(self, asked: Asked) -> Self {
+        Self { asked, ..self }
     }
 }
 
@@ -314,6 +333,19 @@ fn readable(params: &RawJson) -> Result<Object, Fault> {
         Object::read(&meta).map_err(|error| wrong("params._meta", error))?;
     }
     Ok(params)
+}
+
+/// A result of mcpr's own, in the words of the client's revision.
+pub(crate) fn own_result(result: &RawJson, context: &Context, method: &Method, sight: &Sight) -> Rope {
+    let passage = mcpr_bridge::Passage {
+        client: context.client.version,
+        server: Version::NEWEST_SESSION,
+        method,
+        abilities: context.abilities,
+        asked: None,
+        server_info: Some(&sight.server_info),
+    };
+    mcpr_bridge::result(result, &passage, &|_| None)
 }
 
 /// Whether the caller may do this.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcpr_auth::{Minted, NewToken, Principal, Timestamp, Token, TokenStore, Tokens, mint};
 use mcpr_store::{Store, StoreError};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +21,8 @@ pub(crate) struct Doorkeeper {
     /// Changes go one after the other, so that no older state overwrites a newer; holds the
     /// store's count of other processes' changes.
     changing: Mutex<u64>,
+    /// The same count, for those who keep more than tokens.
+    others: watch::Sender<u64>,
 }
 
 /// A token that could not be made or revoked.
@@ -41,12 +43,18 @@ impl Doorkeeper {
         Ok(Arc::new(Self {
             tokens,
             changing: Mutex::new(seen),
+            others: watch::Sender::new(seen),
         }))
     }
 
     /// The table.
     pub(crate) fn tokens(&self) -> &dyn TokenStore {
         &self.tokens
+    }
+
+    /// Wakes its holder when another process has changed the store.
+    pub(crate) fn others(&self) -> watch::Receiver<u64> {
+        self.others.subscribe()
     }
 
     /// Resolves when this principal would no longer be let in; long streams end then (SEC-02).
@@ -116,6 +124,7 @@ impl Doorkeeper {
         if now != *seen {
             self.tokens.replace(store.tokens().await?);
             *seen = now;
+            self.others.send_replace(now);
         }
         Ok(())
     }

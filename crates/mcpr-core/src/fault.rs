@@ -44,6 +44,19 @@ pub(crate) enum Fault {
     /// AGG-07.
     #[error("Unknown tool: {0}")]
     UnknownTool(String),
+    /// It is there, but not in the toolset that is equipped (AGG-07, SET-08).
+    #[error("Unknown tool: {name}")]
+    NotEquipped {
+        /// As it was asked for.
+        name: String,
+        /// What a toolset calls it.
+        origin: String,
+        /// Whether the client can equip it with the built-in tools.
+        builtins: bool,
+    },
+    /// SET-06.
+    #[error("operation in progress: a toolset is being equipped for this principal; try again in a moment")]
+    OperationInProgress,
     /// The same for prompts.
     #[error("Unknown prompt: {0}")]
     UnknownPrompt(String),
@@ -206,9 +219,11 @@ impl Fault {
             Self::MethodNotFound(_) | Self::NoUpdates(_) => code::METHOD_NOT_FOUND,
             Self::Server(error) => error.code,
             Self::UnknownResource(_) if era == Era::Session => code::RESOURCE_NOT_FOUND,
-            Self::InvalidParams(_) | Self::Envelope(_) | Self::UnknownTool(_) | Self::UnknownPrompt(_) => {
-                code::INVALID_PARAMS
-            }
+            Self::InvalidParams(_)
+            | Self::Envelope(_)
+            | Self::UnknownTool(_)
+            | Self::NotEquipped { .. }
+            | Self::UnknownPrompt(_) => code::INVALID_PARAMS,
             Self::UnknownResource(_)
             | Self::AmbiguousResource { .. }
             | Self::Subscriptions(_)
@@ -224,6 +239,7 @@ impl Fault {
             | Self::TooManySuspended(_)
             | Self::Unanswered(_)
             | Self::Stopping
+            | Self::OperationInProgress
             | Self::Internal => code::INTERNAL,
         }
     }
@@ -240,6 +256,11 @@ impl Fault {
             Self::UnknownResource(uri) => Some(json!({ "uri": uri })),
             Self::NoUpdates(server) => Some(json!({ "server": server })),
             Self::AmbiguousResource { uri, servers } => Some(json!({ "uri": uri, "servers": servers })),
+            Self::NotEquipped { origin, builtins, .. } => {
+                let mut data = self.reasoned("not_equipped", request);
+                data["hint"] = equip_hint(origin, *builtins).into();
+                Some(data)
+            }
             _ => self.reason().map(|reason| self.reasoned(reason, request)),
         }
     }
@@ -276,6 +297,7 @@ impl Fault {
             Self::Forbidden(_) => "forbidden",
             Self::TooManySuspended(_) => "busy",
             Self::Stopping => "starting",
+            Self::OperationInProgress => "operation_in_progress",
             Self::Internal => "internal",
             _ => return None,
         })
@@ -299,7 +321,7 @@ impl Fault {
                 Retry::No => "no",
             },
             Self::Timeout { .. } | Self::Silence { .. } | Self::Internal => "unsafe",
-            Self::Stopping => "safe",
+            Self::Stopping | Self::OperationInProgress => "safe",
             _ => "no",
         }
     }
@@ -309,6 +331,19 @@ impl Fault {
             Self::Route(error) => error.retry_after,
             _ => None,
         }
+    }
+}
+
+/// How to get a tool that is there and not equipped.
+fn equip_hint(origin: &str, builtins: bool) -> String {
+    match builtins {
+        true => format!(
+            "`{origin}` is not in the equipped toolset: equip one that holds it with `equip-toolset`, make one with \
+             `build-toolset`, or see all tools with `unequip-toolset` where the gateway exposes all"
+        ),
+        false => format!(
+            "`{origin}` is not in the toolset in force: an operator can add it with `mcpr-ctl toolsets edit`"
+        ),
     }
 }
 

@@ -5,48 +5,52 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpr_bridge::Identity;
-use mcpr_config::{ServerEntry, ServerState as Configured};
-use mcpr_protocol::Era;
-use mcpr_registry::{
-    Assignments, Capabilities, Catalog, ItemRef, Kind, Listing, Naming, Offers, ServerName, ServerState,
-    States, View, Warning, instructions,
-};
+use mcpr_config::ServerEntry;
+use mcpr_protocol::{Era, Object};
+use mcpr_registry::{Assignments, Catalog, Kind, Listing, Offers, ServerName, ServerState, View, Warning};
 use mcpr_telemetry::Secrets;
-use mcpr_upstream::{Freshness, Phase, Pool, Reach, Status};
+use mcpr_upstream::{Phase, Pool, Reach, Status};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::memory::{Note, Recollection};
-use crate::snapshot::Snapshot;
+use crate::plan::{Filter, Plan, Standing};
+use crate::snapshot::{ServerSeen, Snapshot, Views};
 
 /// How long changes of servers are gathered: what happens together becomes one generation.
 const GATHER: Duration = Duration::from_millis(30);
 
 /// Makes snapshots, one after the other.
 pub(crate) struct Folder {
-    pub(crate) servers: Vec<ServerEntry>,
-    pub(crate) naming: Naming,
-    /// The items on one page of a list.
-    pub(crate) page_size: Option<usize>,
+    pub(crate) plans: watch::Receiver<Arc<Plan>>,
     pub(crate) pool: Arc<Pool>,
     pub(crate) memory: Arc<Recollection>,
     pub(crate) assignments: Assignments,
     /// The listings that were stored last, by server.
     pub(crate) stored: HashMap<ServerName, Arc<Offers>>,
+    /// What the lists of a server leave of its offers, by server.
+    pub(crate) filtered: HashMap<ServerName, Filtered>,
     pub(crate) secrets: Secrets,
     /// Oddities that were told already.
     pub(crate) told: std::collections::HashSet<String>,
 }
 
+/// What the lists of a server leave of its offers; kept, because most snapshots change neither.
+pub(crate) struct Filtered {
+    entry: Arc<ServerEntry>,
+    offers: Arc<Offers>,
+    left: Arc<Offers>,
+}
+
 /// A server at the moment of the fold.
 struct Seen<'a> {
-    entry: &'a ServerEntry,
+    entry: &'a Arc<ServerEntry>,
+    standing: Standing<'a>,
     status: Option<Status>,
 }
 
 impl Folder {
-    /// Publishes a new snapshot whenever a server changes.
+    /// Publishes a new snapshot whenever a server or the plan changes.
     pub(crate) async fn run(mut self, snapshots: watch::Sender<Arc<Snapshot>>, stop: CancellationToken) {
         let mut changes = self.pool.changes();
         changes.mark_changed(); // Something may have changed since the first snapshot.
@@ -64,40 +68,70 @@ impl Folder {
     /// The snapshot of this moment.
     pub(crate) fn fold(&mut self) -> Snapshot {
         let as_of = self.pool.changed();
-        let servers = self.servers.clone();
-        let seen: Vec<Seen<'_>> = servers.iter().map(|entry| self.see(entry)).collect();
-        let listings: Vec<Listing> = seen.iter().filter_map(Seen::listing).collect();
-        let built = Catalog::build(&listings, &self.naming, &self.assignments);
+        let plan = self.plans.borrow().clone();
+        let seen: Vec<Seen<'_>> = plan.entries().map(|entry| self.see(&plan, entry)).collect();
+        let listings: Vec<Listing> = seen.iter().filter_map(|seen| self.listing(&plan, seen)).collect();
+        let built = Catalog::build(&listings, &plan.options.naming, &self.assignments);
         self.learn(&seen, built.assignments, built.new_rows);
         self.tell(&built.warnings);
-        let catalog = Arc::new(built.catalog);
-        let down: Vec<&ServerName> = seen
+        let views = views(Arc::new(built.catalog), &plan, &seen);
+        let mut listings = listings.into_iter().peekable();
+        let servers = seen
             .iter()
-            .filter(|seen| seen.is_down())
-            .map(|seen| &seen.entry.name)
+            .map(|seen| {
+                let listing = listings.next_if(|listing| listing.server == seen.entry.name);
+                seen.summed_up(listing, &self.secrets)
+            })
             .collect();
-        let listed = View::of(catalog.clone(), |item: &ItemRef<'_>| !down.contains(&item.server));
-        let known = View::everything(catalog);
-        let shown: Vec<Listing> = listings
-            .into_iter()
-            .filter(|listing| !down.contains(&&listing.server))
-            .collect();
-        Snapshot::new(
-            as_of,
-            listed,
-            known,
-            identity(&shown, &self.naming, self.pool.instance()),
-            states(&seen, &self.secrets),
-            announced(&seen),
-            (Kind::ALL.map(|kind| fresh(&seen, kind)), self.page_size),
-        )
+        let instance = self.pool.instance().to_owned();
+        Snapshot::new(as_of, plan.clone(), views, servers, instance)
     }
 
-    fn see<'a>(&self, entry: &'a ServerEntry) -> Seen<'a> {
+    fn see<'a>(&self, plan: &Plan, entry: &'a Arc<ServerEntry>) -> Seen<'a> {
         Seen {
             entry,
+            standing: plan.standing(entry),
             status: self.pool.get(&entry.name).map(|upstream| upstream.status()),
         }
+    }
+
+    /// What a server gives to the catalog: all it offers that its lists leave.
+    fn listing(&mut self, plan: &Plan, seen: &Seen<'_>) -> Option<Listing> {
+        if seen.standing.is_off() {
+            return None;
+        }
+        let offers = seen.status.as_ref().and_then(|status| status.offers.clone());
+        let offers = offers.map(|offers| self.left_of(seen.entry, offers));
+        Some(Listing {
+            server: seen.entry.name.clone(),
+            naming: seen.entry.naming.clone(),
+            overrides: plan.overrides(seen.entry),
+            stateless_http: seen.is_stateless_http(),
+            offers: offers.unwrap_or_default(),
+        })
+    }
+
+    /// What the allow and deny lists leave.
+    fn left_of(&mut self, entry: &Arc<ServerEntry>, offers: Arc<Offers>) -> Arc<Offers> {
+        let Some(filter) = Filter::of(entry) else {
+            self.filtered.remove(&entry.name);
+            return offers;
+        };
+        let known = self
+            .filtered
+            .get(&entry.name)
+            .filter(|known| Arc::ptr_eq(&known.entry, entry) && Arc::ptr_eq(&known.offers, &offers));
+        if let Some(known) = known {
+            return known.left.clone();
+        }
+        let left = Arc::new(without_kept(&filter, &offers));
+        let filtered = Filtered {
+            entry: entry.clone(),
+            offers,
+            left: left.clone(),
+        };
+        self.filtered.insert(entry.name.clone(), filtered);
+        left
     }
 
     /// Remembers names and listings over runs.
@@ -136,22 +170,8 @@ impl Folder {
 }
 
 impl Seen<'_> {
-    fn listing(&self) -> Option<Listing> {
-        if matches!(self.entry.state, Configured::Disabled) {
-            return None;
-        }
-        let offers = self.status.as_ref().and_then(|status| status.offers.clone());
-        Some(Listing {
-            server: self.entry.name.clone(),
-            naming: self.entry.naming.clone(),
-            stateless_http: self.is_stateless_http(),
-            offers: offers.unwrap_or_default(),
-        })
-    }
-
     fn is_stateless_http(&self) -> bool {
-        let http =
-            matches!(&self.entry.state, Configured::Enabled(spec) if matches!(spec.reach, Reach::Http(_)));
+        let http = matches!(self.standing, Standing::On(spec) if matches!(spec.reach, Reach::Http(_)));
         let replica = self.status.as_ref().and_then(|status| status.replica.as_ref());
         http && replica.is_some_and(|replica| replica.version.era() == Era::Stateless)
     }
@@ -173,10 +193,10 @@ impl Seen<'_> {
     }
 
     fn state(&self) -> Option<(ServerState, Option<String>)> {
-        if let Configured::Misconfigured(fault) = &self.entry.state {
+        if let Standing::Misconfigured(fault) = self.standing {
             return Some((ServerState::Misconfigured, Some(fault.reason())));
         }
-        let status = self.status.as_ref()?;
+        let status = self.status.as_ref().filter(|_| !self.standing.is_off())?;
         let reason = status.reason().map(str::to_owned);
         let state = match &status.phase {
             Phase::Ready => ServerState::Ok,
@@ -187,57 +207,49 @@ impl Seen<'_> {
         };
         Some((state, reason))
     }
-}
 
-/// A reason may quote what a server said before its end, and that what it was given.
-fn states(seen: &[Seen<'_>], secrets: &Secrets) -> States {
-    let mut states = States::new();
-    for seen in seen {
-        if let Some((state, reason)) = seen.state() {
-            let reason = reason.map(|reason| secrets.scrub(&reason).into_owned());
-            states.set(seen.entry.name.clone(), state, reason);
+    /// What a snapshot keeps of it. A reason may quote what a server said before its end, and that
+    /// what it was given.
+    fn summed_up(&self, listing: Option<Listing>, secrets: &Secrets) -> ServerSeen {
+        let status = self.status.as_ref();
+        let scrubbed = |reason: String| secrets.scrub(&reason).into_owned();
+        let notices = status.map(|status| status.notices).unwrap_or_default();
+        ServerSeen {
+            name: self.entry.name.clone(),
+            listing,
+            state: self.state().map(|(state, reason)| (state, reason.map(scrubbed))),
+            down: self.is_down(),
+            fresh: Kind::ALL.map(|kind| status?.fresh.of(kind)),
+            announced: [notices.tools, notices.prompts, notices.resources],
         }
     }
-    states
 }
 
-/// How long the list of all servers holds: as long as each of theirs (`protocol.md` 14.10). One
-/// that is about to grow is stale at once.
-fn fresh(seen: &[Seen<'_>], kind: Kind) -> Freshness {
-    let growing = |seen: &Seen<'_>| {
-        let state = seen.state().map(|(state, _)| state);
-        matches!(state, Some(ServerState::Starting | ServerState::Stale))
+/// The views of a catalog. What is down is known and not listed; what is turned off is neither.
+fn views(catalog: Arc<Catalog>, plan: &Plan, seen: &[Seen<'_>]) -> Views {
+    let down: Vec<&ServerName> = seen
+        .iter()
+        .filter(|seen| seen.is_down())
+        .map(|seen| &seen.entry.name)
+        .collect();
+    let off = plan.switches.tools_off();
+    let all = View::everything(catalog);
+    let known = match off.is_empty() {
+        true => all.clone(),
+        false => all.without(|tool| off.contains(&(tool.origin.server.as_str(), &*tool.origin.name))),
     };
-    if seen.iter().any(growing) {
-        return Freshness::STALE;
-    }
-    let up = seen.iter().filter(|seen| !seen.is_down());
-    let lists = up.filter_map(|seen| seen.status.as_ref()?.fresh.of(kind));
-    lists.reduce(Freshness::and).unwrap_or(Freshness::ANNOUNCED)
+    let listed = match down.is_empty() {
+        true => known.clone(),
+        false => known.only_servers(|server| !down.contains(&server)),
+    };
+    Views { all, known, listed }
 }
 
-fn announced(seen: &[Seen<'_>]) -> [u64; 3] {
-    seen.iter()
-        .filter_map(|seen| seen.status.as_ref())
-        .fold([0; 3], |[tools, prompts, resources], status| {
-            let notices = status.notices;
-            [
-                tools + notices.tools,
-                prompts + notices.prompts,
-                resources + notices.resources,
-            ]
-        })
-}
-
-fn identity(listings: &[Listing], naming: &Naming, instance: &str) -> Identity {
-    let any =
-        |has: fn(&Capabilities) -> bool| listings.iter().any(|listing| has(&listing.offers.capabilities));
-    Identity {
-        name: "mcpr".into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        instructions: instructions(listings, naming),
-        instance: instance.to_owned(),
-        tasks: any(|offered| offered.tasks),
-        apps: any(|offered| offered.apps),
-    }
+fn without_kept(filter: &Filter, offers: &Offers) -> Offers {
+    let mut left = offers.clone();
+    left.tools.retain(|tool| {
+        let name = Object::read(tool).ok().and_then(|tool| tool.text("name"));
+        name.is_none_or(|name| filter.keeps(&name).is_none())
+    });
+    left
 }

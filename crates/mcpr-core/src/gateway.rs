@@ -1,6 +1,5 @@
 //! The gateway as a value.
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
+use mcpr_admin::ActiveBy;
+use mcpr_auth::Principal;
 use mcpr_bridge::Sealer;
-use mcpr_config::{GatewayOptions, ServerEntry};
 use mcpr_protocol::{
     Era, Id, LogLevel, Message, Notification, Object, RawJson, Response, Rope, code, notification,
 };
@@ -25,12 +25,18 @@ use tokio_util::task::TaskTracker;
 use crate::call::Call;
 use crate::client::Context;
 use crate::doorkeeper::Doorkeeper;
+use crate::events::Teller;
+use crate::plan::Plan;
 use crate::question::Answer;
+use crate::reload::Reload;
+use crate::scope::{Asked, Scope};
 use crate::session::Sessions;
+use crate::sight::Sight;
 use crate::snapshot::Snapshot;
 use crate::start::Builder;
 use crate::subscriptions::Subscriptions;
 use crate::suspension::Suspensions;
+use crate::toolsets::Toolsets;
 use crate::visits::Visits;
 
 /// How long servers have to end when the gateway does: a child is given 3 s to leave by itself and
@@ -45,9 +51,11 @@ const FAREWELL: Duration = Duration::from_millis(250);
 /// It serves nobody by itself: a front of [`crate::front`] brings clients to it. Dropping it stops
 /// its servers; [`Gateway::shutdown`] also waits for them.
 pub struct Gateway {
-    pub(crate) options: GatewayOptions,
-    pub(crate) servers: BTreeMap<ServerName, ServerEntry>,
-    pub(crate) order: Vec<ServerName>,
+    pub(crate) plans: watch::Sender<Arc<Plan>>,
+    /// Changes of the plan go one after the other.
+    pub(crate) planning: tokio::sync::Mutex<()>,
+    pub(crate) reload: Option<Arc<Reload>>,
+    pub(crate) toolsets: Toolsets,
     pub(crate) facts: Facts,
     pub(crate) started_at: SystemTime,
     pub(crate) pool: Arc<Pool>,
@@ -62,12 +70,17 @@ pub struct Gateway {
     pub(crate) secrets: Secrets,
     pub(crate) snapshot: watch::Receiver<Arc<Snapshot>>,
     pub(crate) stop: CancellationToken,
+    /// Cancelled when no new calls are taken; [`Gateway::stop`] follows.
+    pub(crate) closing: CancellationToken,
     /// Cancelled when nothing is left.
     pub(crate) ended: CancellationToken,
     pub(crate) tasks: TaskTracker,
+    /// One token for each call that is under way.
+    pub(crate) under_way: TaskTracker,
     /// What servers are still to be told of requests that nobody waits for.
     pub(crate) farewells: TaskTracker,
     pub(crate) calls: CallLog,
+    pub(crate) events: Arc<Teller>,
     pub(crate) woken: tokio::sync::OnceCell<()>,
     pub(crate) router: Router,
     pub(crate) own_info: RawJson,
@@ -81,8 +94,6 @@ pub struct Gateway {
 pub struct Facts {
     /// The URLs at which MCP is served.
     pub listen: Vec<String>,
-    /// The configuration files in use.
-    pub config_files: Vec<PathBuf>,
     /// The log file of this run.
     pub log_file: Option<PathBuf>,
 }
@@ -147,6 +158,32 @@ impl Gateway {
         self.stop.is_cancelled()
     }
 
+    /// Whether new calls are refused, because it ends or is about to.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.is_cancelled() || self.is_stopping()
+    }
+
+    /// What it is to do now.
+    pub(crate) fn plan(&self) -> Arc<Plan> {
+        self.plans.borrow().clone()
+    }
+
+    /// What limits the sight of a caller now, and what decides which tools are registered.
+    pub(crate) fn scope(&self, principal: &Principal, asked: &Asked) -> (Scope, ActiveBy) {
+        Scope::of(&self.plan(), &self.toolsets, principal, asked)
+    }
+
+    /// What the caller of a request sees.
+    pub(crate) fn sight(&self, context: &Context) -> Arc<Sight> {
+        self.sight_of(&context.principal, &context.asked)
+    }
+
+    /// What a principal sees that asks so.
+    pub(crate) fn sight_of(&self, principal: &Principal, asked: &Asked) -> Arc<Sight> {
+        let (scope, _) = self.scope(principal, asked);
+        self.snapshot().sight(&scope)
+    }
+
     /// What is offered now.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot.borrow().clone()
@@ -180,7 +217,7 @@ impl Gateway {
     pub(crate) fn limits_of(&self, server: &ServerName) -> (Option<Duration>, Option<Duration>) {
         let spec = self.pool.get(server);
         let Timeouts { call, silence, .. } =
-            spec.map_or(self.options.timeouts, |upstream| upstream.spec.timeouts);
+            spec.map_or_else(|| self.plan().options.timeouts, |upstream| upstream.spec.timeouts);
         (call, silence)
     }
 
@@ -236,7 +273,7 @@ impl Gateway {
     /// With `startup.when: "first_request"` the first request starts all servers and waits for
     /// them; later ones find them started (SRV-03).
     pub(crate) async fn wake_on_first_request(&self) {
-        if self.options.startup.when == mcpr_config::StartWhen::FirstRequest {
+        if self.plan().options.startup.when == mcpr_config::StartWhen::FirstRequest {
             let wake = async {
                 self.pool.wake_all().await;
                 self.caught_up().await;

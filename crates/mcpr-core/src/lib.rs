@@ -6,10 +6,12 @@
 //! each: listing (`fold`; `listing` hands out the `pages`), notices (`notices`), and what operators ask (`operations`).
 
 mod audience;
+mod builtins;
 mod call;
 mod client;
 mod dispatch;
 mod doorkeeper;
+mod events;
 mod fault;
 mod flight;
 mod fold;
@@ -20,11 +22,15 @@ mod memory;
 mod notices;
 mod operations;
 mod pages;
+mod plan;
 mod post;
 mod progress;
 mod question;
 mod record;
+mod reload;
+mod scope;
 mod session;
+mod sight;
 mod snapshot;
 mod start;
 mod stateless;
@@ -32,8 +38,10 @@ mod streams;
 mod subscriptions;
 mod suspension;
 mod tasks;
+mod toolsets;
 mod visits;
 
 pub use gateway::{Facts, Gateway};
-pub use operations::Operator;
+pub use operations::{Operator, Texts};
+pub use scope::Asked;
 pub use start::{Builder, StartError};

@@ -13,6 +13,7 @@ use crate::client::Context;
 use crate::fault::Fault;
 use crate::gateway::Gateway;
 use crate::pages::Place;
+use crate::scope::Scope;
 
 /// How long a client may take from one page to the next.
 const CURSOR_LIFE: Duration = Duration::from_secs(3600);
@@ -31,9 +32,10 @@ impl Gateway {
         let from = cursor
             .map(|cursor| self.place(context, kind, &cursor).ok_or_else(wrong))
             .transpose()?;
-        let snapshot = self.snapshot();
-        let page = snapshot.page(kind, context.era(), from).ok_or_else(wrong)?;
-        let fresh = snapshot.pages.fresh(kind);
+        let (scope, _) = self.scope(&context.principal, &context.asked);
+        let sight = self.snapshot().sight(&scope);
+        let page = sight.page(kind, context.era(), from).ok_or_else(wrong)?;
+        let fresh = sight.pages.fresh(kind);
         let mut result = Rope::from(page.head);
         if let Some(next) = page.next {
             result.push(format!(
@@ -42,7 +44,11 @@ impl Gateway {
             ));
         }
         if context.era() == Era::Stateless {
-            result.push(caching(fresh, &context.principal));
+            let plain = scope == Scope::everything();
+            result.push(caching(
+                fresh,
+                plain && context.principal == Principal::anonymous(),
+            ));
         }
         result.push_static("}");
         self.refresh(kind, fresh);
@@ -82,9 +88,9 @@ impl Gateway {
 
 /// The members of a stateless result that say how long it holds, and for whom: only where nobody
 /// has to say who he is do all get the same.
-fn caching(fresh: Freshness, principal: &Principal) -> String {
+fn caching(fresh: Freshness, same_for_all: bool) -> String {
     let ttl = u64::try_from(fresh.remaining(Instant::now()).as_millis()).unwrap_or(u64::MAX);
-    let public = fresh.public && *principal == Principal::anonymous();
+    let public = fresh.public && same_for_all;
     let scope = if public { "public" } else { "private" };
     format!(",\"resultType\":\"complete\",\"ttlMs\":{ttl},\"cacheScope\":\"{scope}\"")
 }

@@ -1,9 +1,16 @@
 //! What operators can ask: each operation of the admin API, on this gateway.
 
+mod explain;
 mod items;
+mod projects;
 mod requests;
+mod running;
+mod servers;
 mod status;
+mod stream;
+mod switches;
 mod tokens;
+mod toolsets;
 
 use std::sync::Arc;
 
@@ -12,6 +19,8 @@ use http::Response;
 use mcpr_admin::{ErrorCode, Failure, PREFIX, dispatch, refuse, route};
 use mcpr_auth::Principal;
 
+pub(crate) use self::status::how_servers_are;
+pub use self::stream::Texts;
 use crate::front::http::may_operate;
 use crate::gateway::Gateway;
 
@@ -29,23 +38,29 @@ impl Operator {
 
     /// Carries out what was sent to `path`, which is what follows `/admin/v1/`.
     pub async fn perform(&self, caller: &Principal, path: &str, body: &[u8]) -> Response<Bytes> {
-        let path = format!("{PREFIX}{path}");
-        match route(&path) {
-            Some(route) if !may_operate(caller, route.read_only) => {
-                Self::refuse_for_scope(if route.read_only { "read" } else { "admin" })
-            }
-            _ => dispatch(self, caller, &path, body).await,
+        match Self::check_scope(caller, path) {
+            Err(failure) => refuse(failure),
+            Ok(()) => dispatch(self, caller, &format!("{PREFIX}{path}"), body).await,
         }
     }
 
-    /// The answer for a caller whose token lacks a scope.
-    pub(crate) fn refuse_for_scope(scope: &str) -> Response<Bytes> {
+    /// Whether the caller may ask for what is at `path`.
+    fn check_scope(caller: &Principal, path: &str) -> Result<(), Failure> {
+        let route = route(&format!("{PREFIX}{path}"));
+        match route.filter(|route| !may_operate(caller, route.read_only)) {
+            Some(route) => Err(Self::lacks_scope(if route.read_only { "read" } else { "admin" })),
+            None => Ok(()),
+        }
+    }
+
+    /// Why a caller whose token lacks a scope gets nothing.
+    pub(crate) fn lacks_scope(scope: &str) -> Failure {
         let failure = Failure::new(
             ErrorCode::Permission,
             format!("this token lacks the scope `{scope}`"),
         );
-        refuse(failure.hint(format!(
+        failure.hint(format!(
             "make one that has it: mcpr-ctl tokens create --name NAME --scope {scope}"
-        )))
+        ))
     }
 }

@@ -1,4 +1,4 @@
-//! The lists of one snapshot, page by page.
+//! The lists of one sight, page by page.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
@@ -8,7 +8,7 @@ use mcpr_protocol::{Era, RawJson, key};
 use mcpr_registry::{Kind, View};
 use mcpr_upstream::Freshness;
 
-use crate::snapshot::Snapshot;
+use crate::sight::Sight;
 
 /// The pages of all lists. Each is rendered once, by the first who asks, and shared.
 pub(crate) struct Pages {
@@ -60,8 +60,12 @@ impl Pages {
         self.fresh[kind as usize]
     }
 
-    /// What tells a list from one with other content.
-    pub(crate) fn generation(&self, kind: Kind) -> u64 {
+    /// What tells each list from one with other content.
+    pub(crate) fn generations(&self) -> [u64; 4] {
+        self.generations
+    }
+
+    fn generation(&self, kind: Kind) -> u64 {
         self.generations[kind as usize]
     }
 
@@ -91,7 +95,7 @@ impl Place {
     }
 }
 
-impl Snapshot {
+impl Sight {
     /// A page of a list: the first, or the one that begins at a place that an earlier page named.
     ///
     /// `None` where the list has changed since, or no page begins there.
@@ -110,7 +114,7 @@ impl Snapshot {
             } else {
                 self.listed.page(kind, era, offset, size)
             };
-            self.head(kind, era, &array)
+            self.head(kind, era, &array, offset == 0)
         });
         let next = offset.saturating_add(size);
         Some(Page {
@@ -122,15 +126,20 @@ impl Snapshot {
         })
     }
 
-    /// What all who ask for the page get.
-    fn head(&self, kind: Kind, era: Era, items: &[u8]) -> Bytes {
-        let states = self.states.render();
-        let mut text = BytesMut::with_capacity(items.len() + states.as_bytes().len() + 256);
+    /// What all who ask for the page get. The first page begins with the built-in tools.
+    fn head(&self, kind: Kind, era: Era, items: &[u8], first: bool) -> Bytes {
+        let builtins = if first { self.builtin_texts(kind) } else { b"" };
+        let notes = self.notes();
+        let mut text = BytesMut::with_capacity(items.len() + builtins.len() + notes.len() + 256);
         let mut add = |part: &[u8]| text.extend_from_slice(part);
-        add(format!("{{\"{}\":", kind.member()).as_bytes());
-        add(items);
-        add(format!(",\"_meta\":{{\"{}\":", key::SERVERS).as_bytes());
-        add(states.as_bytes());
+        add(format!("{{\"{}\":[", kind.member()).as_bytes());
+        add(builtins);
+        if !builtins.is_empty() && items != b"[]" {
+            add(b",");
+        }
+        add(&items[1..]);
+        add(b",\"_meta\":{");
+        add(notes);
         if era == Era::Stateless {
             add(format!(",\"{}\":", key::SERVER_INFO).as_bytes());
             add(self.server_info.as_bytes());

@@ -44,7 +44,7 @@ impl Subject<'_> {
         gateway.count(matches!(ending.status, Status::Error(_)));
         let session = context.session.as_ref().map_or("", |session| &session.id[..8]);
         let own = self.number.to_string();
-        gateway.calls().record(&CallRecord {
+        let record = CallRecord {
             request_id: self.number,
             // What belongs together: the requests of one session; a stateless request is alone.
             correlation_id: if session.is_empty() { &own } else { session },
@@ -61,7 +61,9 @@ impl Subject<'_> {
                 status: ending.http.as_u16(),
             }),
             error: ending.error.as_deref(),
-        });
+        };
+        gateway.calls().record(&record);
+        gateway.events.tell_call(&record, &gateway.secrets);
     }
 }
 

@@ -1,35 +1,54 @@
 //! What the gateway offers at one moment: one immutable value, swapped as a whole.
 
-use std::sync::OnceLock;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use bytes::Bytes;
-use mcpr_bridge::{Identity, discover_result, server_info};
+use mcpr_bridge::{Identity, server_info};
 use mcpr_protocol::RawJson;
-use mcpr_registry::{Kind, States, View};
+use mcpr_registry::{Kind, Listing, ServerName, ServerState, States, View, instructions};
 use mcpr_upstream::Freshness;
 
-use crate::pages::Pages;
+use crate::plan::Plan;
+use crate::scope::Scope;
+use crate::sight::{Sight, Sights};
+use crate::toolsets::Toolset;
 
-/// One generation of the catalog as clients see it.
+/// One generation of the catalog. What one caller sees of it is a [`Sight`].
 pub(crate) struct Snapshot {
-    /// The count of the servers' changes up to which it goes.
+    /// The count of changes up to which it goes.
     pub(crate) as_of: u64,
-    /// What lists show: not the items of servers that are down.
-    pub(crate) listed: View,
+    /// The plan that it follows.
+    pub(crate) plan: Arc<Plan>,
+    /// All that servers have, with what operators have turned off.
+    pub(crate) all: View,
     /// What requests can name: the items of servers that are down too, so that a call says that
     /// the server is down, and not that the tool never was (AGG-08).
     pub(crate) known: View,
-    /// Who the gateway is, with the instructions for models.
-    pub(crate) identity: Identity,
-    /// The same as results say it.
-    pub(crate) server_info: RawJson,
-    /// How each server is.
+    /// What lists show: not the items of servers that are down.
+    pub(crate) listed: View,
+    /// The servers, in the order of the configuration.
+    pub(crate) servers: Vec<ServerSeen>,
+    /// How each of them is.
     pub(crate) states: States,
-    /// What tells a changed list from an unchanged one.
-    pub(crate) stamps: Stamps,
-    /// What clients get when they list.
-    pub(crate) pages: Pages,
-    discovery: OnceLock<Bytes>,
+    /// Who the gateway is, in results.
+    pub(crate) server_info: RawJson,
+    instance: String,
+    sights: Sights,
+}
+
+/// A server at the moment of a snapshot.
+pub(crate) struct ServerSeen {
+    pub(crate) name: ServerName,
+    /// What it offers; nothing if it is not to be used.
+    pub(crate) listing: Option<Listing>,
+    /// How it is; nothing if it is not to be used.
+    pub(crate) state: Option<(ServerState, Option<String>)>,
+    /// Whether its items are not listed.
+    pub(crate) down: bool,
+    /// How long its lists hold, by kind.
+    pub(crate) fresh: [Option<Freshness>; 4],
+    /// How often it has announced changes: tools, prompts, resources.
+    pub(crate) announced: [u64; 3],
 }
 
 /// A mark for each kind of list; it differs when a client should hear of a change (AGG-10).
@@ -43,44 +62,93 @@ pub(crate) struct Stamp {
     announced: u64,
 }
 
+/// The three views of one catalog, from all to what lists show.
+pub(crate) struct Views {
+    pub(crate) all: View,
+    pub(crate) known: View,
+    pub(crate) listed: View,
+}
+
 impl Snapshot {
-    /// `announced` counts the servers' own notices: tools, prompts, resources. `fresh` and
-    /// `page_size` are for [`Pages`].
     pub(crate) fn new(
         as_of: u64,
-        listed: View,
-        known: View,
-        identity: Identity,
-        states: States,
-        announced: [u64; 3],
-        (fresh, page_size): ([Freshness; 4], Option<usize>),
+        plan: Arc<Plan>,
+        views: Views,
+        servers: Vec<ServerSeen>,
+        instance: String,
     ) -> Self {
-        let pages = Pages::new(&listed, fresh, page_size);
-        let stamps = Stamps::of(&pages, announced);
-        Self {
+        let mut states = States::new();
+        for seen in &servers {
+            if let Some((state, reason)) = seen.state.clone() {
+                states.set(seen.name.clone(), state, reason);
+            }
+        }
+        let mut snapshot = Self {
             as_of,
-            listed,
-            known,
-            server_info: server_info(&identity),
-            identity,
+            plan,
+            all: views.all,
+            known: views.known,
+            listed: views.listed,
+            servers,
             states,
-            stamps,
-            pages,
-            discovery: OnceLock::new(),
+            server_info: RawJson::from_static("{}"),
+            instance,
+            sights: Sights::default(),
+        };
+        snapshot.server_info = server_info(&snapshot.identity(|_| true));
+        snapshot
+    }
+
+    /// What callers of a scope see; made by the first of them, and shared.
+    pub(crate) fn sight(&self, scope: &Scope) -> Arc<Sight> {
+        self.sights.of(scope, || Sight::new(self, scope))
+    }
+
+    /// Frees what was made for those who see a toolset that is not equipped any more (SET-12).
+    pub(crate) fn forget(&self, toolset: &Toolset) {
+        self.sights.forget(toolset);
+    }
+
+    /// Who the gateway is to those who see these servers, with the instructions for models.
+    pub(crate) fn identity(&self, sees: impl Fn(&ServerName) -> bool) -> Identity {
+        let seen = |seen: &&ServerSeen| !seen.down && sees(&seen.name);
+        let listings: Vec<Listing> = self
+            .servers
+            .iter()
+            .filter(seen)
+            .filter_map(|seen| seen.listing.clone())
+            .collect();
+        let offers = |listing: &Listing| listing.offers.capabilities;
+        Identity {
+            name: "mcpr".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            instructions: instructions(&listings, &self.plan.options.naming),
+            instance: self.instance.clone(),
+            tasks: listings.iter().any(|listing| offers(listing).tasks),
+            apps: listings.iter().any(|listing| offers(listing).apps),
         }
     }
 
-    /// The result of `server/discover`, rendered once.
-    pub(crate) fn discovery(&self) -> Bytes {
-        self.discovery
-            .get_or_init(|| discover_result(&self.identity).into_bytes())
-            .clone()
+    /// The servers of a project, by its name.
+    pub(crate) fn members(&self, project: &str) -> BTreeSet<ServerName> {
+        let project = self.plan.projects.get(project);
+        project
+            .map(|project| self.plan.members(project))
+            .unwrap_or_default()
+    }
+}
+
+impl ServerSeen {
+    /// Whether its lists are about to grow.
+    pub(crate) fn is_growing(&self) -> bool {
+        let state = self.state.as_ref().map(|(state, _)| *state);
+        matches!(state, Some(ServerState::Starting | ServerState::Stale))
     }
 }
 
 impl Stamps {
-    fn of(pages: &Pages, announced: [u64; 3]) -> Self {
-        let [tools, prompts, resources, templates] = Kind::ALL.map(|kind| pages.generation(kind));
+    /// `contents` by kind; templates share the mark of resources.
+    pub(crate) fn new([tools, prompts, resources, templates]: [u64; 4], announced: [u64; 3]) -> Self {
         let contents = [tools, prompts, resources ^ templates.rotate_left(1)];
         Self(std::array::from_fn(|index| Stamp {
             content: contents[index],

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use http::Uri;
 use mcpr_bridge::Sealer;
-use mcpr_config::{Config, Fault, ServerEntry, ServerState, StartMode, StartOrder, StartWhen};
+use mcpr_config::{Config, ConfigError, Fault, ServerEntry, ServerState, StartMode, StartOrder, StartWhen};
 use mcpr_protocol::RawJson;
 use mcpr_router::Router;
 use mcpr_store::{Memory as MemoryStore, Store, StoreError};
@@ -19,11 +19,15 @@ use tokio_util::task::TaskTracker;
 
 use crate::audience::Audiences;
 use crate::doorkeeper::Doorkeeper;
+use crate::events::tell_changes;
 use crate::fold::Folder;
 use crate::gateway::{Facts, Gateway};
 use crate::memory::{Recalled, recall, write_down};
+use crate::plan::{Plan, Standing, Switches};
+use crate::reload::{Reload, StoredState};
 use crate::session::{SessionLimits, Sessions};
 use crate::suspension::Suspensions;
+use crate::toolsets::Toolsets;
 
 /// How many servers may be starting at once.
 const STARTS_AT_ONCE: usize = 16;
@@ -40,6 +44,7 @@ pub struct Builder {
     calls: CallLog,
     secrets: Secrets,
     facts: Facts,
+    reload: Option<Arc<Reload>>,
 }
 
 /// The gateway could not start.
@@ -67,6 +72,7 @@ impl Builder {
             calls: CallLog::none(),
             secrets: Secrets::default(),
             facts: Facts::default(),
+            reload: None,
         }
     }
 
@@ -99,6 +105,14 @@ impl Builder {
     /// Tells operators of the process around the gateway.
     pub fn facts(self, facts: Facts) -> Self {
         Self { facts, ..self }
+    }
+
+    /// Says how the configuration is read again when an operator wants that.
+    pub fn reload(self, read: impl Fn() -> Result<Config, ConfigError> + Send + Sync + 'static) -> Self {
+        Self {
+            reload: Some(Arc::new(read)),
+            ..self
+        }
     }
 
     /// Starts the gateway. It answers at once, whatever its servers do; with `startup.mode`
@@ -137,15 +151,23 @@ impl Builder {
             Arc::new(audiences.clone()),
             pool_options(&self.config),
         ));
-        pool.apply(enabled(&self.config.servers));
+        let StoredState {
+            switches,
+            projects,
+            toolsets,
+            equips,
+        } = StoredState::read(&*store).await?;
+        let toolsets = Toolsets::new(&self.config.gateway.toolsets, &toolsets, equips);
+        let plan = Arc::new(Plan::new(self.config, Switches::new(switches), projects));
+        pool.apply(plan.desired());
+        let plans = watch::Sender::new(plan.clone());
         let mut folder = Folder {
-            servers: self.config.servers.clone(),
-            naming: self.config.gateway.naming.clone(),
-            page_size: self.config.gateway.limits.page_size,
+            plans: plans.subscribe(),
             pool: pool.clone(),
             memory,
             assignments,
             stored: HashMap::new(),
+            filtered: HashMap::new(),
             secrets: self.secrets.clone(),
             told: Default::default(),
         };
@@ -155,7 +177,7 @@ impl Builder {
         tasks.spawn(folder.run(snapshots, stop.clone()));
         tasks.spawn(write_down(store.clone(), notes, stop.clone()));
         tasks.spawn(doorkeeper.clone().follow(store.clone(), stop.clone()));
-        let limits = &self.config.gateway.limits;
+        let limits = &plan.options.limits;
         let sealing_key = store.sealing_key().await.map_err(StartError::Store)?;
         let gateway = Arc::new(Gateway {
             sessions: Sessions::new(SessionLimits {
@@ -166,19 +188,10 @@ impl Builder {
             visits: audiences.visits,
             suspensions: Suspensions::default(),
             sealer: Sealer::new(sealing_key.as_bytes()),
-            order: self
-                .config
-                .servers
-                .iter()
-                .map(|entry| entry.name.clone())
-                .collect(),
-            servers: self
-                .config
-                .servers
-                .into_iter()
-                .map(|entry| (entry.name.clone(), entry))
-                .collect(),
-            options: self.config.gateway,
+            plans,
+            planning: tokio::sync::Mutex::default(),
+            reload: self.reload,
+            toolsets,
             facts: self.facts,
             started_at: SystemTime::now(),
             router: Router::new(pool.clone()),
@@ -188,10 +201,13 @@ impl Builder {
             secrets: self.secrets,
             snapshot,
             stop,
+            closing: CancellationToken::new(),
+            under_way: TaskTracker::new(),
             ended: CancellationToken::new(),
             tasks,
             farewells: TaskTracker::new(),
             calls: self.calls,
+            events: Arc::default(),
             woken: tokio::sync::OnceCell::new(),
             own_info: own_info(),
             requests: AtomicU64::new(0),
@@ -201,6 +217,13 @@ impl Builder {
         gateway
             .tasks
             .spawn(sweep(Arc::downgrade(&gateway), gateway.stop.clone()));
+        gateway
+            .tasks
+            .spawn(follow(Arc::downgrade(&gateway), gateway.stop.clone()));
+        let (snapshots, stop) = (gateway.snapshot.clone(), gateway.stop.clone());
+        gateway
+            .tasks
+            .spawn(tell_changes(Arc::downgrade(&gateway), snapshots, stop));
         Ok(gateway)
     }
 }
@@ -209,11 +232,13 @@ impl Gateway {
     /// Waits for all servers; the first that is not ready is the error.
     async fn all_ready(&self) -> Result<(), StartError> {
         let unready = |server: String, reason: String| Err(StartError::Strict { server, reason });
-        for name in &self.order {
-            match &self.servers[name].state {
-                ServerState::Misconfigured(fault) => return unready(name.to_string(), fault.reason()),
-                ServerState::Disabled => continue,
-                ServerState::Enabled(_) => {}
+        let plan = self.plan();
+        for entry in plan.entries() {
+            let name = &entry.name;
+            match plan.standing(entry) {
+                Standing::Misconfigured(fault) => return unready(name.to_string(), fault.reason()),
+                Standing::OffInFile | Standing::SwitchedOff => continue,
+                Standing::On(_) => {}
             }
             let Some(upstream) = self.pool.get(name) else {
                 continue;
@@ -255,16 +280,8 @@ fn pool_options(config: &Config) -> PoolOptions {
     }
 }
 
-fn enabled(servers: &[ServerEntry]) -> Vec<(mcpr_registry::ServerName, mcpr_upstream::UpstreamSpec)> {
-    let spec = |entry: &ServerEntry| match &entry.state {
-        ServerState::Enabled(spec) => Some((entry.name.clone(), (**spec).clone())),
-        _ => None,
-    };
-    servers.iter().filter_map(spec).collect()
-}
-
 /// A gateway among its own servers would call itself without end (B110).
-fn refuse_own_url(servers: &mut [ServerEntry], listen: &[String]) {
+pub(crate) fn refuse_own_url(servers: &mut [ServerEntry], listen: &[String]) {
     let own: Vec<Uri> = listen.iter().filter_map(|url| url.parse().ok()).collect();
     for entry in servers {
         let ServerState::Enabled(spec) = &entry.state else {
@@ -297,10 +314,27 @@ fn same_endpoint(own: &Uri, url: &Uri) -> bool {
     same_host && own.port_u16() == url.port_u16() && path(own) == path(url)
 }
 
+/// Takes over what other processes change in the store, until the gateway ends.
+async fn follow(gateway: std::sync::Weak<Gateway>, stop: CancellationToken) {
+    let Some(mut others) = gateway.upgrade().map(|gateway| gateway.doorkeeper.others()) else {
+        return;
+    };
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            changed = others.changed() => if changed.is_err() { return },
+        }
+        let Some(gateway) = gateway.upgrade() else { return };
+        if let Err(error) = gateway.recall().await {
+            tracing::warn!(reason = %error, "what another process has changed could not be read");
+        }
+    }
+}
+
 /// Ends sessions that nobody uses, and those whose token is no longer good (SEC-02).
 async fn sweep(gateway: std::sync::Weak<Gateway>, stop: CancellationToken) {
     let begin = |gateway: Arc<Gateway>| {
-        let pause = gateway.options.limits.session_idle.clamp(SWEEP.0, SWEEP.1);
+        let pause = gateway.plan().options.limits.session_idle.clamp(SWEEP.0, SWEEP.1);
         (gateway.doorkeeper.tokens().changes(), pause)
     };
     let Some((mut tokens, pause)) = gateway.upgrade().map(begin) else {

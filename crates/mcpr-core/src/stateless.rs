@@ -12,7 +12,8 @@ use memchr::memmem;
 
 use crate::client::{Client, Context};
 use crate::fault::Fault;
-use crate::snapshot::Snapshot;
+use crate::scope::Asked;
+use crate::sight::Sight;
 
 /// The header that repeats the revision.
 pub(crate) const VERSION: &str = "mcp-protocol-version";
@@ -51,6 +52,7 @@ pub(crate) fn context(principal: Principal, envelope: &Envelope) -> Result<Conte
         flights: None,
         log_level: envelope.log_level,
         path: None,
+        asked: Asked::default(),
     })
 }
 
@@ -60,7 +62,7 @@ pub(crate) fn check(
     headers: &HeaderMap,
     request: &Request,
     envelope: &Envelope,
-    snapshot: &Snapshot,
+    sight: &Sight,
 ) -> Result<(), Fault> {
     let version = single(headers, VERSION)?;
     if version != Some(envelope.version.as_str()) {
@@ -88,7 +90,7 @@ pub(crate) fn check(
         .and_then(|params| Object::read(params).ok());
     check_name(headers, &request.method, params.as_ref())?;
     match params {
-        Some(params) if request.method == Method::ToolsCall => check_arguments(headers, &params, snapshot),
+        Some(params) if request.method == Method::ToolsCall => check_arguments(headers, &params, sight),
         _ => Ok(()),
     }
 }
@@ -127,9 +129,9 @@ fn check_name(headers: &HeaderMap, method: &Method, params: Option<&Object>) -> 
 }
 
 /// Arguments that the tool's schema wants repeated in headers.
-fn check_arguments(headers: &HeaderMap, params: &Object, snapshot: &Snapshot) -> Result<(), Fault> {
+fn check_arguments(headers: &HeaderMap, params: &Object, sight: &Sight) -> Result<(), Fault> {
     let name = params.text("name").unwrap_or_default();
-    let Some(tool) = snapshot.known.tool(&name) else {
+    let Some(tool) = sight.known.tool(&name) else {
         return Ok(());
     };
     let arguments = params

@@ -39,8 +39,8 @@ impl Gateway {
         let bound = [principal.key()];
         let opened = self.sealer.open(Purpose::Task, &bound, id, SystemTime::now());
         let sealed: Sealed = serde_json::from_slice(&opened.ok()?).ok()?;
-        let server = self.order.iter().find(|name| name.as_str() == sealed.server)?;
-        Some((server.clone(), sealed.task))
+        let server = self.plan().server(&sealed.server)?.name.clone();
+        Some((server, sealed.task))
     }
 
     /// A result that is a task, under the id for this caller; `None` if it is none.

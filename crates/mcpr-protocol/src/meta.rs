@@ -32,6 +32,10 @@ pub mod key {
     pub const ORIGIN: &str = "dev.mcpr/origin";
     /// The state of each server in a list's scope.
     pub const SERVERS: &str = "dev.mcpr/servers";
+    /// Says of a list that the project it was asked for in is not known.
+    pub const PROJECT: &str = "dev.mcpr/project";
+    /// Says of a list that the toolset it was asked for with is not known.
+    pub const TOOLSET: &str = "dev.mcpr/toolset";
     /// Which gateway introduces itself, so that none takes itself for one of its servers.
     pub const GATEWAY: &str = "dev.mcpr/gateway";
 }

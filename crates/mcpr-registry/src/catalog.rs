@@ -9,7 +9,8 @@ use crate::naming::Namer;
 use crate::render::{Meta, render};
 use crate::uri::{Slot, UriTable, Wrapping};
 use crate::{
-    Assignments, Item, Kind, Listing, Naming, Oddity, Origin, PrefixPolicy, Row, ServerName, Tool, Warning,
+    Assignments, Item, Kind, Listing, Naming, Oddity, Origin, Overrides, PrefixPolicy, Row, ServerName, Tool,
+    Warning,
 };
 
 /// One generation of everything that all servers offer, under the names that clients see.
@@ -182,12 +183,15 @@ impl Fold<'_> {
     }
 
     fn names(&mut self, kind: Kind, drafts: &[Draft<'_>]) -> Vec<Option<Arc<str>>> {
+        let none = Overrides::new();
+        let own = self.namers.iter().map(|namer| for_kind(namer, kind, &none));
+        let namers: Vec<Namer<'_>> = own.collect();
         let claim = |draft: &Draft<'_>| Claim {
-            namer: &self.namers[draft.place],
+            namer: &namers[draft.place],
             origin: draft.origin.clone(),
         };
         let claims: Vec<Claim<'_>> = drafts.iter().map(claim).collect();
-        let settled = settle(kind, self.policy, &claims, self.namers, self.known);
+        let settled = settle(kind, self.policy, &claims, &namers, self.known);
         for (index, oddity) in settled.oddities {
             self.warn(kind, &drafts[index], oddity);
         }
@@ -232,6 +236,18 @@ fn namer<'a>(listing: &'a Listing, rules: &'a Naming) -> Namer<'a> {
         server: &listing.server,
         own: &listing.naming,
         rules,
+        overrides: &listing.overrides,
+    }
+}
+
+/// Only tools are renamed by operators.
+fn for_kind<'a>(namer: &Namer<'a>, kind: Kind, none: &'a Overrides) -> Namer<'a> {
+    match kind {
+        Kind::Tools => *namer,
+        _ => Namer {
+            overrides: none,
+            ..*namer
+        },
     }
 }
 

@@ -118,6 +118,7 @@ mod tests {
         Listing {
             server: server.parse().unwrap(),
             naming: ServerNaming::default(),
+            overrides: Default::default(),
             stateless_http: false,
             offers: Arc::new(offers),
         }

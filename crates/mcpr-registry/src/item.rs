@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mcpr_protocol::{Era, Object, RawJson};
 
-use crate::{Kind, ParamHeader, ServerName};
+use crate::{Kind, ParamHeader, ServerName, estimate_tokens};
 
 /// Where an item comes from.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -24,7 +24,7 @@ pub struct Item {
     pub exposed: Arc<str>,
     /// Where it comes from.
     pub origin: Origin,
-    /// The text that the server sent.
+    /// The text that the server sent, whatever an operator says of the item.
     pub definition: RawJson,
     pub(crate) rendered: Rendered,
 }
@@ -80,9 +80,10 @@ impl Item {
         definition.text("title").or_else(annotated)
     }
 
-    /// Its description.
+    /// Its description as clients get it: the server's, or the one that an operator gave it.
     pub fn description(&self) -> Option<String> {
-        self.object()?.text("description")
+        let rendered = Object::read(self.rendered(Era::Session)).ok()?;
+        rendered.text("description")
     }
 
     /// Its annotations, as the server wrote them.
@@ -97,6 +98,14 @@ impl Item {
 
     fn object(&self) -> Option<Object> {
         Object::read(&self.definition).ok()
+    }
+}
+
+impl Tool {
+    /// Roughly what its text costs a model, in tokens (SET-11): that of the session era, where the
+    /// two differ.
+    pub fn tokens(&self) -> u64 {
+        estimate_tokens(self.item.rendered(Era::Session).as_bytes().len())
     }
 }
 

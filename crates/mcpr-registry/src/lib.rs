@@ -15,6 +15,7 @@
 //! let listing = Listing {
 //!     server: "git".parse()?,
 //!     naming: ServerNaming::default(),
+//!     overrides: Default::default(),
 //!     stateless_http: false,
 //!     offers: Arc::new(Offers { tools: vec![tool], ..Offers::default() }),
 //! };
@@ -30,8 +31,10 @@
 mod assign;
 mod blob;
 mod catalog;
+mod change;
 mod claims;
 mod draft;
+mod estimate;
 mod header;
 mod instructions;
 mod item;
@@ -42,8 +45,10 @@ mod offers;
 mod options;
 mod render;
 mod schema;
+mod selection;
 mod server;
 mod state;
+mod suggest;
 mod template;
 mod uri;
 mod view;
@@ -52,16 +57,20 @@ mod warning;
 pub use assign::{Assignments, Row};
 pub use blob::BlobError;
 pub use catalog::{Built, Catalog};
+pub use change::{Change, compare, definition_hash};
+pub use estimate::estimate_tokens;
 pub use header::{HeaderFault, ParamHeader, ParamKind, param_headers};
 pub use instructions::instructions;
 pub use item::{Item, ItemRef, Origin, Tool};
 pub use kind::{Kind, UnknownKind};
 pub use naming::BUILT_IN_TOOLS;
 pub use offers::{Capabilities, Listing, Offers};
-pub use options::{Hyphens, Naming, PrefixPolicy, ServerNaming, UriPolicy};
+pub use options::{Hyphens, Naming, Overrides, PrefixPolicy, ServerNaming, ToolOverride, UriPolicy};
 pub use schema::SchemaFault;
+pub use selection::{Pattern, Selection};
 pub use server::{InvalidName, ServerName};
 pub use state::{ServerState, States};
+pub use suggest::nearest;
 pub use uri::{Route, UriError};
 pub use view::View;
 pub use warning::{Oddity, Warning};

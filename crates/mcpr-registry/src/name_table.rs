@@ -33,6 +33,11 @@ impl NameTable {
         table
     }
 
+    /// The items with this origin form; more than one only where two servers' names run together.
+    pub(crate) fn with_origin(&self, name: &str) -> &[usize] {
+        self.origin.get(name).map_or(&[], Vec::as_slice)
+    }
+
     /// The visible item that `name` means: an exposed name, else an origin form, else the bare
     /// name of exactly one.
     pub(crate) fn find(&self, name: &str, visible: impl Fn(usize) -> bool) -> Option<usize> {

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::{Hyphens, Naming, PrefixPolicy, ServerName, ServerNaming};
+use crate::{Hyphens, Naming, Overrides, PrefixPolicy, ServerName, ServerNaming};
 
 /// The names of mcpr's own tools. No tool of a server is ever exposed under one of them (B109).
 pub const BUILT_IN_TOOLS: [&str; 7] = [
@@ -30,6 +30,8 @@ pub(crate) struct Namer<'a> {
     pub(crate) server: &'a ServerName,
     pub(crate) own: &'a ServerNaming,
     pub(crate) rules: &'a Naming,
+    /// The names that operators gave its tools, by its own.
+    pub(crate) overrides: &'a Overrides,
 }
 
 /// The name that an item would like to have.
@@ -43,6 +45,9 @@ pub(crate) struct Wish {
 impl Namer<'_> {
     /// The name without the server.
     pub(crate) fn bare(&self, origin: &str) -> Wish {
+        if let Some(wish) = self.overridden(origin) {
+            return wish;
+        }
         let legal_stays = self.rules.prefix == PrefixPolicy::Never && is_legal_in_mcp(origin);
         if self.own.raw || legal_stays {
             Wish::untouched(origin.to_owned())
@@ -53,6 +58,9 @@ impl Namer<'_> {
 
     /// The name with the prefix of the server, if it has one.
     pub(crate) fn prefixed(&self, origin: &str) -> Wish {
+        if let Some(wish) = self.overridden(origin) {
+            return wish;
+        }
         let Some(prefix) = self.prefix() else {
             return self.bare(origin);
         };
@@ -74,7 +82,7 @@ impl Namer<'_> {
     /// and name. Rounds after the first are for the one in a billion where that is taken too.
     pub(crate) fn hashed(&self, wish: &Wish, origin: &str, round: usize) -> String {
         let hash = hash(self.server, origin, round);
-        if self.own.raw {
+        if self.own.raw && wish.untouched {
             return format!("{}_{hash}", wish.text);
         }
         let flat = Wish::flat(&self.flat(&wish.text)).text;
@@ -88,6 +96,14 @@ impl Namer<'_> {
         let wish = self.prefixed(origin);
         let plain = self.fits(&wish) && wish.text == exposed;
         plain || (0..ROUNDS).any(|round| self.hashed(&wish, origin, round) == exposed)
+    }
+
+    /// The name that an operator gave it: the whole of it, as far as clients take it.
+    fn overridden(&self, origin: &str) -> Option<Wish> {
+        let name = self.overrides.get(origin)?.name.as_deref();
+        let name = name.filter(|name| !name.is_empty())?;
+        // Its hyphens are the operator's, as those of a separator.
+        Some(Wish::flat(&flatten(name, Hyphens::Keep)))
     }
 
     fn prefix(&self) -> Option<&str> {
@@ -166,6 +182,7 @@ mod tests {
             server: &server,
             own,
             rules,
+            overrides: &Overrides::new(),
         };
         let wish = namer.prefixed(origin);
         if namer.fits(&wish) {
@@ -265,6 +282,7 @@ mod tests {
             server: &server,
             own: &ServerNaming::default(),
             rules: &never,
+            overrides: &Overrides::new(),
         };
         let long = "x".repeat(128);
         let kept = ["a.b-c", "7up", long.as_str()];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcpr_protocol::{Object, RawJson, key};
 
-use crate::{Kind, ServerName, ServerNaming};
+use crate::{Kind, Overrides, ServerName, ServerNaming};
 
 /// Everything one server listed and said about itself, each item as the text it sent.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -58,6 +58,8 @@ pub struct Listing {
     pub server: ServerName,
     /// What it says about its own names.
     pub naming: ServerNaming,
+    /// What clients see of its tools in place of what it says.
+    pub overrides: Arc<Overrides>,
     /// Whether it is reached over HTTP in the stateless era, where tools with an invalid
     /// `x-mcp-header` must be hidden.
     pub stateless_http: bool,

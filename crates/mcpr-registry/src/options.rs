@@ -1,5 +1,7 @@
 //! How exposed names and URIs are made.
 
+use std::collections::BTreeMap;
+
 /// The naming rules of a gateway (AGG-02, AGG-04, AGG-05).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Naming {
@@ -58,6 +60,18 @@ pub struct ServerNaming {
     /// Another policy for URIs than the gateway's.
     pub uris: Option<UriPolicy>,
 }
+
+/// What clients see of a tool in place of what its server says.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ToolOverride {
+    /// Its whole exposed name, without any prefix.
+    pub name: Option<String>,
+    /// Its description.
+    pub description: Option<String>,
+}
+
+/// The overrides of one server, by its own names of the tools.
+pub type Overrides = BTreeMap<String, ToolOverride>;
 
 impl Default for Naming {
     fn default() -> Self {

@@ -48,6 +48,9 @@ impl<'a> Changes<'a> {
         if let Some(schema) = &draft.facts.schema {
             shared.push(("inputSchema", schema.clone()));
         }
+        if let Some(description) = overridden(kind, draft) {
+            shared.push(("description", RawJson::string(description)));
+        }
         shared.push((META, meta.text));
         let is_tool = kind == Kind::Tools;
         let output = object.get("outputSchema").filter(|_| is_tool);
@@ -76,6 +79,12 @@ impl<'a> Changes<'a> {
         }
         RawJson::trusted(edit.finish().into_bytes())
     }
+}
+
+/// The description that an operator gave a tool.
+fn overridden<'d>(kind: Kind, draft: &'d Draft<'_>) -> Option<&'d str> {
+    let known = draft.listing.overrides.get(&*draft.origin);
+    known?.description.as_deref().filter(|_| kind == Kind::Tools)
 }
 
 impl Meta {

@@ -1,21 +1,25 @@
-//! What outlives the process: tokens, assigned names, last good listings, era verdicts and the
-//! sealing key.
+//! What outlives the process: tokens, assigned names, last good listings, era verdicts, the sealing
+//! key, what is changed at run time, and past calls.
 //!
 //! [`open`] gives the SQLite database, which a running gateway and an offline command may use at
 //! the same time; [`Memory`] behaves the same and forgets everything at the end. Nothing is read
 //! while a request waits: the owners load what they need at start and write changes back.
 
 mod error;
+mod history;
 mod memory;
 mod records;
 mod select;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod state;
 mod store;
 
 pub use error::{DatabaseError, DatabaseFault, Source, StoreError};
+pub use history::{CallQuery, CallRow, HistoryStore};
 pub use memory::Memory;
 pub use records::{Assignment, SavedListing, SealingKey, Verdict};
 #[cfg(feature = "sqlite")]
-pub use sqlite::open;
+pub use sqlite::{Inspection, inspect, open};
+pub use state::{DEFAULT, Definition, OPERATOR, SavedEquip, SavedProject, SavedToolset, StateStore, Switch};
 pub use store::Store;

@@ -1,13 +1,19 @@
 //! A store that forgets everything at the end.
 
-use std::collections::BTreeMap;
+mod history;
+mod state;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use mcpr_auth::{Timestamp, Token, TokenHash, TokenId};
 use parking_lot::Mutex;
 
 use crate::select::choose;
-use crate::{Assignment, SavedListing, SealingKey, Store, StoreError, Verdict};
+use crate::{
+    Assignment, CallRow, SavedEquip, SavedListing, SavedProject, SavedToolset, SealingKey, Store, StoreError,
+    Switch, Verdict,
+};
 
 /// A store in memory, for tests, for embedding, and for a gateway that shall leave nothing behind.
 #[derive(Debug)]
@@ -21,6 +27,12 @@ struct Records {
     listings: BTreeMap<String, SavedListing>,
     verdicts: BTreeMap<String, Verdict>,
     sealing_key: Option<SealingKey>,
+    toolsets: BTreeMap<(String, String), SavedToolset>,
+    definitions: BTreeMap<String, String>,
+    equips: BTreeMap<String, SavedEquip>,
+    switches: BTreeMap<(String, Option<String>), Switch>,
+    projects: BTreeMap<String, SavedProject>,
+    calls: BTreeMap<String, CallRow>,
 }
 
 impl Memory {
@@ -149,6 +161,16 @@ impl Records {
         if let Some((token, _)) = self.tokens.iter_mut().find(|(token, _)| token.id == *id) {
             token.last_used = token.last_used.max(Some(at));
         }
+    }
+
+    /// Forgets definitions that no toolset pins any more.
+    fn forget_unpinned(&mut self) {
+        let pinned: BTreeSet<&String> = self
+            .toolsets
+            .values()
+            .flat_map(|toolset| toolset.pins.values())
+            .collect();
+        self.definitions.retain(|hash, _| pinned.contains(hash));
     }
 
     fn sealing_key(&mut self) -> Result<SealingKey, StoreError> {

@@ -5,7 +5,10 @@
 
 mod fault;
 mod file;
+mod history;
+mod inspect;
 mod schema;
+mod state;
 mod tables;
 mod tokens;
 mod worker;
@@ -19,7 +22,12 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use self::fault::Fault;
 use self::worker::Worker;
-use crate::{Assignment, SavedListing, SealingKey, Store, StoreError, Verdict};
+use crate::{
+    Assignment, CallQuery, CallRow, Definition, HistoryStore, SavedEquip, SavedListing, SavedProject,
+    SavedToolset, SealingKey, StateStore, Store, StoreError, Switch, Verdict,
+};
+
+pub use self::inspect::{Inspection, inspect};
 
 /// Opens the database at `path`, and makes it first if it is not there.
 ///
@@ -104,6 +112,93 @@ impl Store for Sqlite {
 
     async fn close(&self) {
         self.0.close().await;
+    }
+}
+
+#[async_trait]
+impl StateStore for Sqlite {
+    async fn toolsets(&self) -> Result<Vec<SavedToolset>, StoreError> {
+        self.0.run(|db| state::toolsets(db)).await
+    }
+
+    async fn put_toolset(
+        &self,
+        toolset: SavedToolset,
+        definitions: Vec<Definition>,
+    ) -> Result<(), StoreError> {
+        let put = move |db: &mut Connection| state::put_toolset(db, &toolset, &definitions);
+        self.0.run(put).await
+    }
+
+    async fn delete_toolset(&self, owner: &str, name: &str) -> Result<bool, StoreError> {
+        let (owner, name) = (owner.to_owned(), name.to_owned());
+        self.0
+            .run(move |db| state::delete_toolset(db, &owner, &name))
+            .await
+    }
+
+    async fn definitions(&self, hashes: Vec<String>) -> Result<Vec<Definition>, StoreError> {
+        self.0.run(move |db| state::definitions(db, &hashes)).await
+    }
+
+    async fn equips(&self) -> Result<Vec<SavedEquip>, StoreError> {
+        self.0.run(|db| state::equips(db)).await
+    }
+
+    async fn put_equip(&self, equip: SavedEquip) -> Result<(), StoreError> {
+        self.0.run(move |db| state::put_equip(db, &equip)).await
+    }
+
+    async fn delete_equip(&self, principal: &str) -> Result<bool, StoreError> {
+        let principal = principal.to_owned();
+        self.0.run(move |db| state::delete_equip(db, &principal)).await
+    }
+
+    async fn switches(&self) -> Result<Vec<Switch>, StoreError> {
+        self.0.run(|db| state::switches(db)).await
+    }
+
+    async fn put_switch(&self, switch: Switch) -> Result<(), StoreError> {
+        self.0.run(move |db| state::put_switch(db, &switch)).await
+    }
+
+    async fn projects(&self) -> Result<Vec<SavedProject>, StoreError> {
+        self.0.run(|db| state::projects(db)).await
+    }
+
+    async fn put_project(&self, project: SavedProject) -> Result<(), StoreError> {
+        self.0.run(move |db| state::put_project(db, &project)).await
+    }
+
+    async fn delete_project(&self, name: &str) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        self.0.run(move |db| state::delete_project(db, &name)).await
+    }
+}
+
+#[async_trait]
+impl HistoryStore for Sqlite {
+    async fn put_calls(&self, calls: Vec<CallRow>) -> Result<(), StoreError> {
+        self.0.run(move |db| history::put(db, &calls)).await
+    }
+
+    async fn calls(&self, query: CallQuery) -> Result<Vec<CallRow>, StoreError> {
+        self.0.run(move |db| history::list(db, &query)).await
+    }
+
+    async fn call(&self, id: &str) -> Result<Option<CallRow>, StoreError> {
+        let id = id.to_owned();
+        self.0.run(move |db| history::one(db, &id)).await
+    }
+
+    async fn delete_calls(&self, query: CallQuery) -> Result<u64, StoreError> {
+        self.0.run(move |db| history::delete(db, &query)).await
+    }
+
+    async fn prune_calls(&self, older_than_ms: Option<i64>, max_bytes: u64) -> Result<u64, StoreError> {
+        self.0
+            .run(move |db| history::prune(db, older_than_ms, max_bytes))
+            .await
     }
 }
 

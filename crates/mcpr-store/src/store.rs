@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use async_trait::async_trait;
 use mcpr_auth::{Timestamp, Token, TokenHash, TokenId};
 
-use crate::{Assignment, SavedListing, SealingKey, StoreError, Verdict};
+use crate::{Assignment, HistoryStore, SavedListing, SealingKey, StateStore, StoreError, Verdict};
 
 /// What outlives the process.
 ///
@@ -14,7 +14,7 @@ use crate::{Assignment, SavedListing, SealingKey, StoreError, Verdict};
 /// fails with [`StoreError::Closed`] after [`Store::close`] and with [`StoreError::Database`] when
 /// the file is at fault; other errors are named where they can happen.
 #[async_trait]
-pub trait Store: Debug + Send + Sync {
+pub trait Store: StateStore + HistoryStore + Debug + Send + Sync {
     /// Adds a token.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mcpr_auth::{Minted, NewToken, Timestamp, TokenKind, mint};
-use mcpr_store::{DatabaseFault, SavedListing, Store, StoreError, open};
+use mcpr_store::{DatabaseFault, SavedListing, Store, StoreError, inspect, open};
 use tempfile::TempDir;
 
 const NOW: i64 = 1_800_000_000;
@@ -184,9 +184,9 @@ async fn a_file_of_a_newer_mcpr_is_refused_and_left_as_it_was() {
 
     let (fault, said) = fault_of(&path).await;
 
-    assert_eq!(fault, DatabaseFault::Newer { found: 99, known: 1 });
+    assert_eq!(fault, DatabaseFault::Newer { found: 99, known: 2 });
     assert!(
-        said.contains("written by a newer mcpr (its schema is 99, this mcpr knows 1)"),
+        said.contains("written by a newer mcpr (its schema is 99, this mcpr knows 2)"),
         "{said}"
     );
     assert_eq!(fs::read(&path).unwrap(), before);
@@ -260,4 +260,27 @@ async fn a_path_that_cannot_be_written_is_named() {
 
     assert_eq!(fault, DatabaseFault::Unwritable);
     assert!(said.contains(&path.display().to_string()), "{said}");
+}
+
+#[tokio::test]
+async fn ctl_02_a_look_at_a_database_changes_nothing() {
+    let (_folder, path) = place();
+    assert_eq!(inspect(&path).unwrap(), None);
+    assert!(!path.exists());
+
+    open(&path).await.unwrap().close().await;
+    let found = inspect(&path).unwrap().unwrap();
+
+    assert!(found.is_current() && found.bytes > 0, "{found:?}");
+    meddle(&path, "PRAGMA user_version = 999");
+    let newer = inspect(&path).unwrap_err().to_string();
+    assert!(newer.contains("written by a newer mcpr"), "{newer}");
+    fs::write(
+        &path,
+        "no database at all, but long enough to be looked at as one",
+    )
+    .unwrap();
+    assert!(
+        matches!(inspect(&path), Err(StoreError::Database(error)) if error.fault() == DatabaseFault::Damaged)
+    );
 }

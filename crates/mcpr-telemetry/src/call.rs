@@ -133,7 +133,8 @@ impl Status {
         }
     }
 
-    const fn name(self) -> &'static str {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::ToolError => "tool_error",

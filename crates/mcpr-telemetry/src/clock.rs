@@ -34,6 +34,13 @@ pub(crate) fn stamp(now: SystemTime, out: &mut Vec<u8>) {
     out.push(b'Z');
 }
 
+/// The time in UTC with milliseconds, as RFC 3339 has it: `2027-01-15T08:00:00.123Z`.
+pub fn rfc3339(time: SystemTime) -> String {
+    let mut text = Vec::with_capacity(STAMP);
+    stamp(time, &mut text);
+    String::from_utf8(text).expect("digits and marks are UTF-8")
+}
+
 /// The time in UTC as it stands in the name of a run file.
 pub(crate) fn file_stamp(now: SystemTime) -> String {
     // A year of more than four digits cannot be formatted; nothing then tells the runs apart but the suffix.
@@ -90,6 +97,11 @@ mod tests {
         ];
         assert_eq!(stamps, expected);
         assert_eq!(stamps[0].len(), STAMP);
+    }
+
+    #[test]
+    fn a_time_is_told_as_lines_have_it() {
+        assert_eq!(rfc3339(fixed()), "2025-01-15T10:30:45.123Z");
     }
 
     #[test]

@@ -29,6 +29,7 @@ mod writer;
 
 pub use call::{CallLog, CallRecord, HttpFacts, Status};
 pub use capture::Capture;
+pub use clock::rfc3339;
 pub use init::{InitError, Telemetry, init};
 pub use level::{FATAL_TARGET, Format, Level, UnknownFormat, UnknownLevel};
 pub use options::{FileChoice, Options};

@@ -1,11 +1,15 @@
 //! Opening real connections: child processes and URLs.
 
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use mcpr_registry::ServerName;
-use mcpr_transport::child::{ChildSpec, EnvPolicy, EnvValue, Guardian};
+use mcpr_transport::child::env::compose;
+use mcpr_transport::child::resolve::resolve;
+use mcpr_transport::child::{ChildSpec, EnvPolicy, EnvValue, Guardian, NotFound};
 use mcpr_transport::http::client::{Limits, Streamable, Target};
 use mcpr_transport::http::old_sse::OldSse;
 use mcpr_transport::stdio::Stdio;
@@ -55,16 +59,8 @@ impl Dialer {
     async fn spawn(&self, server: &ServerName, spec: &StdioSpec) -> Result<Dialled, Failed> {
         let spec = ChildSpec {
             args: spec.args.clone(),
-            env: spec
-                .env
-                .iter()
-                .map(|(name, value)| (name.clone(), EnvValue::new(value.reveal())))
-                .collect(),
-            env_policy: if spec.inherit_env {
-                EnvPolicy::Inherit
-            } else {
-                EnvPolicy::Clean
-            },
+            env: own_variables(spec),
+            env_policy: policy(spec),
             cwd: spec.cwd.clone(),
             line_max: self.message_max,
             ..ChildSpec::new(server.as_str(), &spec.command)
@@ -84,6 +80,35 @@ impl Dialer {
             event: self.message_max,
             ..Limits::default()
         }
+    }
+}
+
+impl StdioSpec {
+    /// The program that starting it from here would run.
+    ///
+    /// # Errors
+    ///
+    /// When there is none; the error says where it was looked for.
+    pub fn program(&self) -> Result<PathBuf, NotFound> {
+        let variables = compose(std::env::vars_os(), policy(self), &own_variables(self));
+        let path = variables.get(OsStr::new("PATH")).cloned().unwrap_or_default();
+        let folder = std::path::absolute(self.cwd.as_deref().unwrap_or(Path::new("."))).unwrap_or_default();
+        resolve(&self.command, &path, None, &folder)
+    }
+}
+
+fn own_variables(spec: &StdioSpec) -> Vec<(String, EnvValue)> {
+    let variables = spec.env.iter();
+    variables
+        .map(|(name, value)| (name.clone(), EnvValue::new(value.reveal())))
+        .collect()
+}
+
+fn policy(spec: &StdioSpec) -> EnvPolicy {
+    if spec.inherit_env {
+        EnvPolicy::Inherit
+    } else {
+        EnvPolicy::Clean
     }
 }
 

@@ -83,6 +83,23 @@ impl Pool {
         self.wishes
             .lock()
             .retain(|name, wishes| servers.contains_key(name) || !wishes.are_empty());
+        self.touch();
+    }
+
+    /// Ends a server and keeps it anew, as it is specified; false if there is none of that name.
+    pub fn restart(&self, name: &ServerName) -> bool {
+        let mut servers = self.servers.write();
+        let Some(upstream) = servers.get_mut(name) else {
+            return false;
+        };
+        let fresh = self.keep(name.clone(), upstream.spec.clone());
+        std::mem::replace(upstream, fresh).stop.cancel();
+        self.touch();
+        true
+    }
+
+    /// Counts a change that is not of a server: whoever follows the count looks again.
+    pub fn touch(&self) {
         self.around.changes.send_modify(|count| *count += 1);
     }
 

@@ -1,6 +1,7 @@
 //! Prompts.
 
 use mcpr_auth::Principal;
+use mcpr_core::Asked;
 use mcpr_core::front::pipe;
 use mcpr_tests::{Fake, Script, raw};
 use serde_json::{Value, json};
@@ -56,6 +57,7 @@ async fn b82_prompts_are_the_same_on_a_pipe() {
     let serving = tokio::spawn(pipe::serve(
         gateway.core.clone(),
         Principal::local(),
+        Asked::default(),
         input,
         output,
     ));

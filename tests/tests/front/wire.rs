@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use mcpr_auth::Principal;
+use mcpr_core::Asked;
 use mcpr_core::front::pipe;
 use mcpr_tests::Gateway;
 use serde_json::{Value, json};
@@ -30,7 +31,13 @@ impl Wire {
         let (input, theirs) = duplex(ROOM);
         let (output, ours) = duplex(ROOM);
         let principal = Principal::stdio("test");
-        let serving = tokio::spawn(pipe::serve(gateway.core.clone(), principal, theirs, output));
+        let serving = tokio::spawn(pipe::serve(
+            gateway.core.clone(),
+            principal,
+            Asked::default(),
+            theirs,
+            output,
+        ));
         Self {
             input,
             lines: BufReader::new(ours).lines(),

@@ -18,6 +18,32 @@ pub(crate) enum Expiry {
     At(Timestamp),
 }
 
+/// Keys that lead to a value, such as `mcpr.timeouts.call`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Path {
+    keys: Vec<String>,
+    typed: String,
+}
+
+/// A value that is to be set, or a key that is to be removed.
+#[derive(Clone, Debug)]
+pub(crate) struct Assignment {
+    pub(crate) path: Path,
+    pub(crate) value: Option<RawJson>,
+}
+
+impl Path {
+    /// The keys, the outermost first.
+    pub(crate) fn keys(&self) -> Vec<&str> {
+        self.keys.iter().map(String::as_str).collect()
+    }
+
+    /// As it was typed.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.typed
+    }
+}
+
 impl Expiry {
     /// The time it means.
     pub(crate) fn from(self, now: Timestamp) -> Timestamp {
@@ -56,6 +82,72 @@ pub(super) fn pair(text: &str) -> Result<(String, String), String> {
         .filter(|(key, _)| !key.is_empty())
         .ok_or("write it like key=value")?;
     Ok((key.to_owned(), value.to_owned()))
+}
+
+/// `NAME:VALUE`, as headers are written.
+pub(super) fn header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once(':')
+        .map(|(name, value)| (name.trim(), value.trim()))
+        .filter(|(name, value)| !name.is_empty() && !value.is_empty())
+        .ok_or("write it like 'Authorization: Bearer ${TOKEN}'")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// `KEY=VALUE`, the key with dots; the value is JSON or a text, and none removes the key.
+pub(super) fn assignment(text: &str) -> Result<Assignment, String> {
+    let (keys, rest) = keys(text)?;
+    let value = rest
+        .strip_prefix('=')
+        .ok_or("write it like key=value, or key= to remove it")?;
+    let typed = text[..text.len() - rest.len()].to_owned();
+    Ok(Assignment {
+        path: Path { keys, typed },
+        value: value_or_none(value),
+    })
+}
+
+/// Keys with dots between them; one that has dots itself stands in double quotes.
+pub(super) fn path(text: &str) -> Result<Path, String> {
+    match keys(text)? {
+        (keys, "") => Ok(Path {
+            keys,
+            typed: text.to_owned(),
+        }),
+        _ => Err("write it like timeouts.call".to_owned()),
+    }
+}
+
+/// JSON or a text; nothing is no value.
+pub(crate) fn value_or_none(value: &str) -> Option<RawJson> {
+    (!value.is_empty()).then(|| json_or_text(value))
+}
+
+/// The keys at the beginning of a text, and what follows them.
+fn keys(text: &str) -> Result<(Vec<String>, &str), String> {
+    let mut keys = Vec::new();
+    let mut rest = text;
+    loop {
+        let (key, behind) = key(rest)?;
+        keys.push(key.to_owned());
+        match behind.strip_prefix('.') {
+            Some(next) => rest = next,
+            None => return Ok((keys, behind)),
+        }
+    }
+}
+
+fn key(text: &str) -> Result<(&str, &str), String> {
+    let (key, rest) = match text.strip_prefix('"') {
+        Some(quoted) => quoted
+            .split_once('"')
+            .ok_or("a key begins with \" and does not end")?,
+        None => text.split_at(text.find(['.', '=']).unwrap_or(text.len())),
+    };
+    if key.is_empty() {
+        return Err("a key is missing".to_owned());
+    }
+    Ok((key, rest))
 }
 
 /// A JSON object: the text itself, `@FILE`, or `-` for standard input.
@@ -131,6 +223,41 @@ mod tests {
         assert_eq!(pair("q=a=b").unwrap(), ("q".to_owned(), "a=b".to_owned()));
         assert_eq!(pair("q=").unwrap(), ("q".to_owned(), String::new()));
         assert!(pair("q").is_err() && pair("=b").is_err());
+    }
+
+    #[test]
+    fn keys_are_separated_by_dots_and_may_be_quoted() {
+        let read = |text| {
+            assignment(text).map(|set| (set.path.keys, set.value.map(|value| value.as_str().to_owned())))
+        };
+        let keys = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>();
+
+        assert_eq!(
+            read("mcpr.timeouts.call=5m"),
+            Ok((keys(&["mcpr", "timeouts", "call"]), Some("\"5m\"".into())))
+        );
+        assert_eq!(read("lazy="), Ok((keys(&["lazy"]), None)));
+        assert_eq!(
+            read("env.\"a.b=c\"=d=e.f"),
+            Ok((keys(&["env", "a.b=c"]), Some("\"d=e.f\"".into())))
+        );
+        assert_eq!(path("a.\"b.c\"").unwrap().keys(), ["a", "b.c"]);
+        for text in ["", "a", "=1", "a..b=1", "a.=1", "\"a=1", "\"a\"b=1"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+        assert!(path("a=b").is_err() && path("a.").is_err());
+    }
+
+    #[test]
+    fn a_header_is_written_as_in_http() {
+        let read = |text| header(text).map(|(name, value)| format!("{name}|{value}"));
+
+        assert_eq!(
+            read("Authorization: Bearer a:b").unwrap(),
+            "Authorization|Bearer a:b"
+        );
+        assert_eq!(read("X:1").unwrap(), "X|1");
+        assert!(read("X").is_err() && read(":1").is_err() && read("X:").is_err());
     }
 
     #[test]

@@ -1,9 +1,17 @@
-//! The servers behind the gateway.
+//! The servers behind the gateway, and in the configuration files.
+
+mod add;
+mod change;
+mod show;
+mod switch;
+mod test;
 
 use std::time::Duration;
 
 use mcpr_admin::{ExitCode, ListServers, ServerReport, ServerState};
 
+use crate::books::Books;
+use crate::cli::{Global, Servers};
 use crate::connect::Gateway;
 use crate::out::Out;
 use crate::out::look::{Look, Paint};
@@ -11,8 +19,25 @@ use crate::out::phrase;
 use crate::out::table::{Cell, Table};
 use crate::problem::Problem;
 
+/// Does what was typed about servers.
+pub(super) async fn run(global: &Global, out: &Out, which: &Servers) -> Result<ExitCode, Problem> {
+    let books = || Books::of(global, out);
+    match which {
+        Servers::Ls => list(&Gateway::locate(global)?, out).await,
+        Servers::Show { name } => show::show(&Gateway::locate(global)?, out, name).await,
+        Servers::Enable(servers) => switch::enable(&books()?, out, &servers.names).await,
+        Servers::Disable(servers) => switch::disable(&books()?, out, &servers.names).await,
+        Servers::Restart(servers) => switch::restart(&books()?, out, &servers.names).await,
+        Servers::Add(new) => add::add(global, out, new).await,
+        Servers::Rm { names, yes } => change::remove(global, out, names, *yes).await,
+        Servers::Set { name, changes } => change::set(global, out, name, changes).await,
+        Servers::Edit { name } => change::edit(global, out, name).await,
+        Servers::Test { name } => test::test(global, out, name).await,
+    }
+}
+
 /// `servers ls`
-pub(super) async fn list(gateway: &Gateway, out: &Out) -> Result<ExitCode, Problem> {
+async fn list(gateway: &Gateway, out: &Out) -> Result<ExitCode, Problem> {
     let list = gateway.ask(&ListServers {}).await?;
     out.report(&list, |list, look| page(&list.servers, look))?;
     Ok(ExitCode::Ok)

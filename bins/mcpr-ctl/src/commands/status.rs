@@ -8,7 +8,7 @@ use super::servers;
 use crate::connect::Gateway;
 use crate::out::Out;
 use crate::out::look::{Look, Paint};
-use crate::out::phrase;
+use crate::out::phrase::{self, counted};
 use crate::problem::Problem;
 
 /// `status`
@@ -53,11 +53,4 @@ fn places(status: &StatusReport) -> String {
         .chain(log)
         .map(|(what, place)| format!("  {what:<8}{place}\n"))
         .collect()
-}
-
-fn counted(count: u64, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        _ => format!("{count} {what}s"),
-    }
 }

@@ -20,14 +20,19 @@ const PERIOD: Duration = Duration::from_millis(50);
 pub(super) async fn stop(global: &Global, out: &Out) -> Result<ExitCode, Problem> {
     let gateway = Gateway::locate(global)?;
     let stopping = gateway.ask(&Stop {}).await?;
-    let limit = global.timeout.unwrap_or(USUAL_LIMIT);
-    timeout(limit, ended(&gateway))
-        .await
-        .map_err(|_| still_there(stopping.pid, limit))?;
+    gone(&gateway, stopping.pid, global.timeout).await?;
     out.report(&stopping, |stopping, _| {
         format!("stopped mcpr (pid {})\n", stopping.pid)
     })?;
     Ok(ExitCode::Ok)
+}
+
+/// Waits until the gateway has ended, at most so long.
+pub(super) async fn gone(gateway: &Gateway, pid: u32, limit: Option<Duration>) -> Result<(), Problem> {
+    let limit = limit.unwrap_or(USUAL_LIMIT);
+    timeout(limit, ended(gateway))
+        .await
+        .map_err(|_| still_there(pid, limit))
 }
 
 /// Waits until nobody answers any more: the control socket goes away last.

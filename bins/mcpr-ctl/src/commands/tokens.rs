@@ -1,34 +1,66 @@
 //! The tokens of clients: kept by the running gateway, or straight in the database without one.
 
+mod choose;
+
 use mcpr_admin::{
-    ClientError, CreateToken, CreatedToken, Execute, ExitCode, ListTokens, Operation, RevokeToken, TokenList,
+    CreateToken, CreatedToken, ExitCode, ListProjects, ListTokens, ListToolsets, RevokeToken, TokenList,
     TokenReport, TokenState,
 };
 use mcpr_auth::Timestamp;
+use mcpr_store::OPERATOR;
 
-use crate::cli::{Global, NewToken};
-use crate::connect::{Gateway, paths};
-use crate::database::{Database, Owner};
+pub(super) use self::choose::choose;
+
+use crate::books::Books;
+use crate::cli::{Global, NewToken, Tokens};
 use crate::out::Out;
+use crate::out::facts::facts;
 use crate::out::look::{Look, Paint};
 use crate::out::phrase::time;
 use crate::out::table::{Cell, Table};
 use crate::problem::Problem;
 
-/// What to do about a database file that is not there.
-#[derive(Clone, Copy)]
-enum Absent {
-    Make,
-    CountAsEmpty,
+/// `tokens …`
+pub(super) async fn run(global: &Global, out: &Out, which: &Tokens) -> Result<ExitCode, Problem> {
+    let books = Books::of(global, out)?;
+    match which {
+        Tokens::Create(new) => create(&books, out, new).await,
+        Tokens::Ls => list(&books, out).await,
+        Tokens::Show { which } => show(&books, out, which).await,
+        Tokens::Revoke { which } => revoke(&books, out, which).await,
+    }
 }
 
-/// `tokens create`
-pub(super) async fn create(global: &Global, out: &Out, new: &NewToken) -> Result<ExitCode, Problem> {
-    let created = carry_out(global, out, wanted(new, Timestamp::now()), Absent::Make).await?;
+async fn create(books: &Books<'_>, out: &Out, new: &NewToken) -> Result<ExitCode, Problem> {
+    let created = books.ask(wanted(new, Timestamp::now())).await?;
     out.report(&created, |created, _| format!("{}\n", created.secret.reveal()))?;
     out.note("shown once: only its hash is kept");
     out.note(&summary(&created));
+    for limit in absent_limits(books, &created.token).await {
+        out.note(&format!("{limit}: until it is made, the token shows nothing"));
+    }
     Ok(ExitCode::Ok)
+}
+
+/// What the token is limited to and is not there. That is no failure: it can be made later.
+async fn absent_limits(books: &Books<'_>, token: &TokenReport) -> Vec<String> {
+    let mut absent = Vec::new();
+    if let Some(name) = &token.project
+        && let Ok(list) = books.ask(ListProjects {}).await
+        && !list.projects.iter().any(|project| project.name == *name)
+    {
+        absent.push(format!("there is no project `{name}`"));
+    }
+    if let Some(name) = &token.toolset
+        && let Ok(list) = books.ask(ListToolsets {}).await
+        && !list
+            .toolsets
+            .iter()
+            .any(|toolset| toolset.name == *name && toolset.owner == OPERATOR)
+    {
+        absent.push(format!("there is no toolset `{name}` of the operator's"));
+    }
+    absent
 }
 
 fn wanted(new: &NewToken, now: Timestamp) -> CreateToken {
@@ -61,9 +93,8 @@ fn summary(created: &CreatedToken) -> String {
     known.join(" · ")
 }
 
-/// `tokens ls`
-pub(super) async fn list(global: &Global, out: &Out) -> Result<ExitCode, Problem> {
-    let list = carry_out(global, out, ListTokens {}, Absent::CountAsEmpty).await?;
+async fn list(books: &Books<'_>, out: &Out) -> Result<ExitCode, Problem> {
+    let list = books.ask(ListTokens {}).await?;
     if list.tokens.is_empty() {
         out.note("there are no tokens; make one with `mcpr-ctl tokens create --client APP`");
     }
@@ -77,6 +108,7 @@ fn table(list: &TokenList, now: Timestamp, look: &Look) -> String {
         "NAME",
         "CLIENT",
         "PROJECT",
+        "TOOLSET",
         "SCOPES",
         "CREATED",
         "LAST USED",
@@ -90,6 +122,7 @@ fn table(list: &TokenList, now: Timestamp, look: &Look) -> String {
             token.name.as_str().into(),
             token.client.as_deref().into(),
             token.project.as_deref().into(),
+            token.toolset.as_deref().into(),
             scopes(token).into(),
             time(&token.created, now, look).into(),
             when(&token.last_used),
@@ -114,54 +147,41 @@ fn state(state: TokenState) -> Cell {
     Cell::from(state.as_str()).paint(paint)
 }
 
-/// `tokens revoke`
-pub(super) async fn revoke(global: &Global, out: &Out, which: &str) -> Result<ExitCode, Problem> {
-    let token = carry_out(
-        global,
-        out,
-        RevokeToken {
-            which: which.to_owned(),
-        },
-        Absent::CountAsEmpty,
-    )
-    .await?;
+async fn show(books: &Books<'_>, out: &Out, which: &str) -> Result<ExitCode, Problem> {
+    let list = books.ask(ListTokens {}).await?;
+    let token = choose(&list.tokens, which)?;
+    out.report(token, |token, look| page(token, Timestamp::now(), look))?;
+    Ok(ExitCode::Ok)
+}
+
+fn page(token: &TokenReport, now: Timestamp, look: &Look) -> String {
+    let when = |at: &Option<String>| at.as_ref().map(|at| time(at, now, look));
+    let facts = facts([
+        ("name", Some(token.name.clone())),
+        ("state", Some(token.state.to_string())),
+        ("kind", Some(token.kind.to_string())),
+        ("begins", Some(token.prefix.clone())),
+        ("scopes", Some(scopes(token))),
+        ("client", token.client.clone()),
+        ("project", token.project.clone()),
+        ("toolset", token.toolset.clone()),
+        ("created", when(&Some(token.created.clone()))),
+        ("last used", when(&token.last_used)),
+        ("expires", when(&token.expires)),
+        ("revoked", when(&token.revoked)),
+    ]);
+    format!("{}\n{facts}", look.paint(Paint::Head, &token.id))
+}
+
+async fn revoke(books: &Books<'_>, out: &Out, which: &str) -> Result<ExitCode, Problem> {
+    let operation = RevokeToken {
+        which: which.to_owned(),
+    };
+    let token = books.ask(operation).await?;
     out.report(&token, |token, _| {
         format!("revoked {} ({})\n", token.id, token.name)
     })?;
     Ok(ExitCode::Ok)
-}
-
-/// Asks the gateway; if none is running where one is looked for by itself, works on the database.
-async fn carry_out<O>(global: &Global, out: &Out, operation: O, absent: Absent) -> Result<O::Output, Problem>
-where
-    O: Operation,
-    Database: Execute<O, Owner>,
-{
-    let by_itself = global.gateway.is_none() && global.socket.is_none();
-    match Gateway::locate(global)?.ask(&operation).await {
-        Err(ClientError::NotRunning { .. }) if by_itself => offline(global, out, operation, absent).await,
-        answer => Ok(answer?),
-    }
-}
-
-async fn offline<O>(global: &Global, out: &Out, operation: O, absent: Absent) -> Result<O::Output, Problem>
-where
-    O: Operation,
-    Database: Execute<O, Owner>,
-{
-    let path = paths(global)?.database;
-    let database = match absent {
-        Absent::Make => Database::make(&path).await?,
-        Absent::CountAsEmpty => Database::look_into(&path).await?,
-    };
-    let outcome = database.execute(&Owner, operation).await;
-    database.close().await;
-    let output = outcome?;
-    out.note(&format!(
-        "no gateway is running; used the database {}",
-        path.display()
-    ));
-    Ok(output)
 }
 
 #[cfg(test)]

@@ -1,49 +1,133 @@
 //! The tools of all servers.
 
+mod search;
+mod switch;
+
 use mcpr_admin::{CallTool, ExitCode, ListTools, ShowTool, ToolDetail, ToolList, ToolReport};
 use mcpr_protocol::{Object, RawJson};
 
-use crate::cli::{Filter, parse};
+use crate::books::Books;
+use crate::cli::tools::{ToolFilter, Tools};
+use crate::cli::{Global, parse};
 use crate::connect::Gateway;
 use crate::out::Out;
 use crate::out::content::ToolResult;
+use crate::out::facts::facts;
 use crate::out::indent::indent;
 use crate::out::look::{Look, Paint};
-use crate::out::table::Table;
+use crate::out::phrase::{cost, tokens};
+use crate::out::table::{Cell, Table};
 use crate::out::text::{one_line, printable};
 use crate::problem::Problem;
 use crate::suggest;
 
-/// `tools ls`
-pub(super) async fn list(gateway: &Gateway, out: &Out, filter: &Filter) -> Result<ExitCode, Problem> {
-    let list = match gateway
-        .ask(&ListTools {
-            server: filter.server.clone(),
-        })
-        .await
-    {
-        Ok(list) => list,
-        Err(error) => return Err(suggest::server(gateway, filter.server.as_deref(), error.into()).await),
-    };
-    if list.tools.is_empty() {
-        out.note("there are no tools; `mcpr-ctl status` shows how the servers are doing");
+/// `tools …`
+pub(super) async fn run(global: &Global, out: &Out, which: &Tools) -> Result<ExitCode, Problem> {
+    let books = Books::of(global, out)?;
+    let gateway = books.gateway();
+    match which {
+        Tools::Ls(filter) => list(&books, out, filter).await,
+        Tools::Search { words, server, limit } => {
+            search::search(gateway, out, &words.join(" "), server.as_deref(), *limit).await
+        }
+        Tools::Show { name, schema } => show(gateway, out, name, *schema).await,
+        Tools::Call {
+            name,
+            args,
+            json_args,
+        } => {
+            let arguments = arguments(args, json_args.clone())?;
+            call(gateway, out, name, arguments).await
+        }
+        Tools::Enable(tools) => switch::enable(&books, out, &tools.names).await,
+        Tools::Disable(tools) => switch::disable(&books, out, &tools.names).await,
+        Tools::Rename { name, new } => switch::rename(&books, out, name, new).await,
+        Tools::Override(wanted) => switch::change(&books, out, wanted).await,
     }
-    out.report(&list, table)?;
+}
+
+async fn list(books: &Books<'_>, out: &Out, filter: &ToolFilter) -> Result<ExitCode, Problem> {
+    let operation = ListTools {
+        server: filter.server.clone(),
+        project: filter.project.clone(),
+        toolset: filter.toolset.clone(),
+        all: filter.all,
+    };
+    let list = match books.gateway().ask(&operation).await {
+        Ok(list) => list,
+        Err(error) => return Err(meant(books, filter, error.into()).await),
+    };
+    out.report(&list, |list, look| table(list, filter, look))?;
+    out.note(&sum(&list));
     Ok(ExitCode::Ok)
 }
 
-fn table(list: &ToolList, look: &Look) -> String {
-    let mut table = Table::new(&["TOOL", "SERVER", "HINTS", "DESCRIPTION"]);
+/// Adds the name that was probably meant to what the message says is not there.
+async fn meant(books: &Books<'_>, filter: &ToolFilter, problem: Problem) -> Problem {
+    let says = |kind: &str| problem.message.contains(&format!("no {kind} `"));
+    match (&filter.project, &filter.toolset) {
+        (Some(project), _) if says("project") => suggest::project(books, project, problem).await,
+        (_, Some(toolset)) if says("toolset") => suggest::toolset(books, toolset, problem).await,
+        _ => suggest::server(books.gateway(), filter.server.as_deref(), problem).await,
+    }
+}
+
+/// How many they are, and what they cost together.
+fn sum(list: &ToolList) -> String {
+    if list.tools.is_empty() {
+        return "there are no tools; `mcpr-ctl status` shows how the servers are doing".to_owned();
+    }
+    let (offered, hidden): (Vec<_>, Vec<_>) = list.tools.iter().partition(|tool| tool.hidden.is_none());
+    let cost = cost(
+        offered.len() as u64,
+        offered.iter().map(|tool| tool.estimated_tokens).sum(),
+    );
+    match hidden.len() {
+        0 => cost,
+        more => format!(
+            "{cost}, and {more} that {} not offered",
+            if more == 1 { "is" } else { "are" }
+        ),
+    }
+}
+
+fn table(list: &ToolList, filter: &ToolFilter, look: &Look) -> String {
+    let heads = [
+        (true, "TOOL"),
+        (true, "SERVER"),
+        (filter.tokens, "≈TOKENS"),
+        (true, "HINTS"),
+        (filter.all, "HIDDEN"),
+        (true, "DESCRIPTION"),
+    ];
+    let shown = heads.map(|(shown, _)| shown);
+    let mut table = Table::with(
+        heads
+            .into_iter()
+            .filter(|(shown, _)| *shown)
+            .map(|(_, head)| head),
+    );
     for tool in &list.tools {
-        let description = tool.description.as_deref().or(tool.title.as_deref());
-        table.row([
-            tool.name.as_str().into(),
-            tool.server.as_str().into(),
-            hints(tool).into(),
-            description.into(),
-        ]);
+        let cells = cells(tool).into_iter().zip(shown);
+        table.add(cells.filter(|(_, shown)| *shown).map(|(cell, _)| cell));
     }
     table.draw(look)
+}
+
+fn cells(tool: &ToolReport) -> [Cell; 6] {
+    let description = tool.description.as_deref().or(tool.title.as_deref());
+    let hidden = Cell::from(tool.hidden.as_deref());
+    [
+        tool.name.as_str().into(),
+        tool.server.as_str().into(),
+        tokens(tool.estimated_tokens).into(),
+        hints(tool).into(),
+        match tool.hidden {
+            Some(_) => hidden.paint(Paint::Uncertain),
+            None => hidden,
+        },
+        description.into(),
+    ]
 }
 
 /// What the server says about the effects of a tool, if it says anything.
@@ -59,30 +143,46 @@ fn hints(tool: &ToolReport) -> Option<String> {
     (!known.is_empty()).then(|| known.join(","))
 }
 
-/// `tools show`
-pub(super) async fn show(gateway: &Gateway, out: &Out, name: &str) -> Result<ExitCode, Problem> {
-    match gateway
-        .ask(&ShowTool {
-            name: name.to_owned(),
-        })
-        .await
-    {
-        Ok(detail) => out.report(&detail, page).map(|()| ExitCode::Ok),
-        Err(error) => Err(suggest::tool(gateway, name, error.into()).await),
+async fn show(gateway: &Gateway, out: &Out, name: &str, schema: bool) -> Result<ExitCode, Problem> {
+    let operation = ShowTool {
+        name: name.to_owned(),
+    };
+    let detail = match gateway.ask(&operation).await {
+        Ok(detail) => detail,
+        Err(error) => return Err(suggest::tool(gateway, name, error.into()).await),
+    };
+    if schema {
+        let schema = schema_of(&detail)?;
+        out.report(&schema, |schema, _| printable(&(indent(schema) + "\n")))?;
+    } else {
+        out.report(&detail, page)?;
     }
+    Ok(ExitCode::Ok)
+}
+
+/// The JSON Schema of its arguments.
+fn schema_of(detail: &ToolDetail) -> Result<RawJson, Problem> {
+    let definition = Object::read(&detail.definition).ok();
+    let schema = definition.and_then(|definition| definition.get("inputSchema"));
+    schema.ok_or_else(|| {
+        Problem::failed(format!(
+            "the definition of `{}` has no `inputSchema`",
+            detail.tool.name
+        ))
+    })
 }
 
 fn page(detail: &ToolDetail, look: &Look) -> String {
     let tool = &detail.tool;
-    let facts = [
-        ("server", Some(one_line(&tool.server))),
-        ("origin", Some(one_line(&tool.origin))),
-        ("title", tool.title.as_deref().map(one_line)),
+    let cost = (tool.estimated_tokens > 0).then(|| format!("≈ {} tokens", tokens(tool.estimated_tokens)));
+    let facts = facts([
+        ("server", Some(tool.server.clone())),
+        ("origin", Some(tool.origin.clone())),
+        ("title", tool.title.clone()),
         ("hints", hints(tool)),
-    ];
-    let facts = facts
-        .into_iter()
-        .filter_map(|(what, fact)| Some(format!("  {what:<8}{}\n", fact?)));
+        ("costs", cost),
+        ("hidden", tool.hidden.clone()),
+    ]);
     let description = tool
         .description
         .as_ref()
@@ -93,16 +193,10 @@ fn page(detail: &ToolDetail, look: &Look) -> String {
         indent(&detail.definition)
     );
     let name = look.paint(Paint::Head, &one_line(&tool.name));
-    format!("{name}\n{}{}", facts.collect::<String>(), printable(&body))
+    format!("{name}\n{facts}{}", printable(&body))
 }
 
-/// `tools call`
-pub(super) async fn call(
-    gateway: &Gateway,
-    out: &Out,
-    name: &str,
-    arguments: RawJson,
-) -> Result<ExitCode, Problem> {
+async fn call(gateway: &Gateway, out: &Out, name: &str, arguments: RawJson) -> Result<ExitCode, Problem> {
     let call = CallTool {
         name: name.to_owned(),
         arguments: Some(arguments),
@@ -131,7 +225,7 @@ fn shown(raw: &RawJson, result: Option<&ToolResult>, look: &Look) -> String {
 }
 
 /// The arguments as one JSON object.
-pub(super) fn arguments(pairs: &[(String, String)], object: Option<RawJson>) -> Result<RawJson, Problem> {
+fn arguments(pairs: &[(String, String)], object: Option<RawJson>) -> Result<RawJson, Problem> {
     if let Some(object) = object {
         return Ok(object);
     }

@@ -68,6 +68,37 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{size} {shown}")
 }
 
+/// A number of tokens, such as `92`, `1.9k` or `24k`.
+pub(crate) fn tokens(count: u64) -> String {
+    let tenths = |unit: u64| count.saturating_add(unit / 20) / (unit / 10);
+    let short = |unit: u64, name: &str| match tenths(unit) {
+        tenths @ ..100 => format!("{}.{}{name}", tenths / 10, tenths % 10),
+        _ => format!("{}{name}", count.saturating_add(unit / 2) / unit),
+    };
+    match count {
+        ..1000 => count.to_string(),
+        1000..999_500 => short(1000, "k"),
+        _ => short(1_000_000, "M"),
+    }
+}
+
+/// How many of something, such as `1 tool` or `57 tools`.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    }
+}
+
+/// Tools and what they cost, such as `57 tools ≈ 24k tokens`.
+pub(crate) fn cost(tools: u64, estimate: u64) -> String {
+    let counted = counted(tools, "tool");
+    match estimate {
+        0 => counted,
+        _ => format!("{counted} ≈ {} tokens", tokens(estimate)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,5 +132,20 @@ mod tests {
             [0, 1023, 1024, 12_900, 3 << 20].map(size),
             ["0 B", "1023 B", "1 KiB", "12 KiB", "3 MiB"]
         );
+    }
+    #[test]
+    fn set_11_estimates_of_tokens_are_short() {
+        let shown = [
+            0, 92, 999, 1000, 1949, 1950, 9949, 9950, 24_499, 999_499, 999_500, 12_300_000,
+        ]
+        .map(tokens);
+        assert_eq!(
+            shown,
+            [
+                "0", "92", "999", "1.0k", "1.9k", "2.0k", "9.9k", "10k", "24k", "999k", "1.0M", "12M"
+            ]
+        );
+        assert_eq!(cost(57, 24_100), "57 tools ≈ 24k tokens");
+        assert_eq!(cost(1, 0), "1 tool");
     }
 }

@@ -6,7 +6,7 @@ use super::text::{cut, one_line};
 /// Rows and columns.
 #[derive(Debug)]
 pub(crate) struct Table {
-    heads: &'static [&'static str],
+    heads: Vec<&'static str>,
     rows: Vec<Vec<Cell>>,
 }
 
@@ -22,17 +22,28 @@ const NARROWEST: usize = 20;
 
 impl Table {
     /// A table with these headings and no rows.
-    pub(crate) fn new(heads: &'static [&'static str]) -> Self {
+    pub(crate) fn new(heads: &[&'static str]) -> Self {
+        Self::with(heads.iter().copied())
+    }
+
+    /// The same where it depends on what is wanted which there are.
+    pub(crate) fn with(heads: impl IntoIterator<Item = &'static str>) -> Self {
         Self {
-            heads,
+            heads: heads.into_iter().collect(),
             rows: Vec::new(),
         }
     }
 
     /// Adds a row, with one cell for each heading.
     pub(crate) fn row<const N: usize>(&mut self, cells: [Cell; N]) {
-        debug_assert_eq!(N, self.heads.len());
-        self.rows.push(cells.into());
+        self.add(cells);
+    }
+
+    /// The same for a table made with [`Table::with`].
+    pub(crate) fn add(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        let row: Vec<_> = cells.into_iter().collect();
+        debug_assert_eq!(row.len(), self.heads.len());
+        self.rows.push(row);
     }
 
     /// The table as text.

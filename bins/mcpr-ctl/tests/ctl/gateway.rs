@@ -23,7 +23,8 @@ pub(crate) struct Gateway {
 }
 
 impl Gateway {
-    /// Listens at `socket`, and gives to each operation its status and text. After `stop` it ends.
+    /// Listens at `socket`, and gives to each operation its status and text. A second word of an
+    /// operation names what must stand in its body. After `stop` and `drain` it ends.
     pub(crate) fn start(socket: &Path, answers: &[(&'static str, u16, &'static str)]) -> Self {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
@@ -53,13 +54,27 @@ impl Gateway {
 }
 
 async fn serve(listener: UnixListener, answers: Answers, asked: Arc<Mutex<Vec<String>>>) {
-    while !asked.lock().unwrap().iter().any(|line| line.starts_with("stop ")) {
+    while !asked.lock().unwrap().iter().any(|line| is_end(line)) {
         let (stream, _) = listener.accept().await.unwrap();
         let service = service_fn(|request| answer(request, &answers, &asked));
         let _ = http1::Builder::new()
             .serve_connection(TokioIo::new(stream), service)
             .await;
     }
+}
+
+fn is_end(line: &str) -> bool {
+    ["stop ", "drain "].iter().any(|end| line.starts_with(end))
+}
+
+/// The answer for this body, else the one for all.
+fn prepared(answers: &Answers, path: &str, body: &str) -> (u16, &'static str) {
+    let for_body = answers.iter().find(|(asked, _)| {
+        let words = asked.split_once(' ');
+        words.is_some_and(|(known, word)| known == path && body.contains(word))
+    });
+    let answer = for_body.map(|(_, answer)| *answer).or_else(|| answers.get(path).copied());
+    answer.unwrap_or((500, "no answer was prepared"))
 }
 
 async fn answer(
@@ -69,14 +84,9 @@ async fn answer(
 ) -> Result<Response<Full<Bytes>>, hyper::Error> {
     let path = request.uri().path().trim_start_matches("/admin/v1/").to_owned();
     let body = request.into_body().collect().await?.to_bytes();
-    asked
-        .lock()
-        .unwrap()
-        .push(format!("{path} {}", String::from_utf8_lossy(&body)));
-    let (status, text) = answers
-        .get(&*path)
-        .copied()
-        .unwrap_or((500, "no answer was prepared"));
+    let body = String::from_utf8_lossy(&body);
+    asked.lock().unwrap().push(format!("{path} {body}"));
+    let (status, text) = prepared(answers, &path, &body);
     let mut response = Response::new(Full::from(text));
     *response.status_mut() = StatusCode::from_u16(status).unwrap();
     Ok(response)

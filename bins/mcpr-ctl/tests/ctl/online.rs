@@ -6,7 +6,7 @@ use crate::samples::*;
 use crate::stage::{Ran, Stage};
 
 /// Runs a command against a gateway that has one answer, once for people and once for scripts.
-fn both(path: &'static str, answer: &'static str, words: &[&str]) -> (Ran, Ran) {
+pub(crate) fn both(path: &'static str, answer: &'static str, words: &[&str]) -> (Ran, Ran) {
     let stage = Stage::gateway(&[(path, 200, answer)]);
     let people = stage.ctl(words);
     let scripts = stage.ctl(&[words, &["--json"]].concat());
@@ -14,7 +14,7 @@ fn both(path: &'static str, answer: &'static str, words: &[&str]) -> (Ran, Ran) 
 }
 
 /// The members of the answer, whatever its white space.
-fn value(answer: &str) -> serde_json::Value {
+pub(crate) fn value(answer: &str) -> serde_json::Value {
     serde_json::from_str(answer).unwrap()
 }
 

@@ -19,12 +19,12 @@ pub(crate) const SERVERS: &str = r#"{"servers":[
 {"name":"docs","state":"down","via":"sse","inFlight":0,"reason":"connection refused","retryInMs":0,"starts":7}]}"#;
 
 pub(crate) const TOOLS: &str = r#"{"tools":[
-{"name":"git_status","server":"git","origin":"status","description":"Show the\n  working tree status","readOnly":true,"idempotent":true},
-{"name":"git_push","server":"git","origin":"push","title":"Push","readOnly":false,"destructive":true},
-{"name":"docs_search","server":"docs","origin":"search","description":"Search\u001b[31m the docs","futureMember":1}]}"#;
+{"name":"git_status","server":"git","origin":"status","description":"Show the\n  working tree status","readOnly":true,"idempotent":true,"estimatedTokens":92},
+{"name":"git_push","server":"git","origin":"push","title":"Push","readOnly":false,"destructive":true,"estimatedTokens":1903},
+{"name":"docs_search","server":"docs","origin":"search","description":"Search\u001b[31m the docs","estimatedTokens":22001,"futureMember":1}]}"#;
 
 pub(crate) const TOOL: &str = r#"{"tool":{"name":"git_status","server":"git","origin":"status","title":"Status",
-"description":"Show the working tree status.\n\nTakes a path.","readOnly":true},"definition":{ "name":"git_status","inputSchema":{"type":"object","properties":{"depth":{"maximum":123456789012345678901234567890}}},"annotations":{}}}"#;
+"description":"Show the working tree status.\n\nTakes a path.","readOnly":true,"estimatedTokens":92},"definition":{ "name":"git_status","inputSchema":{"type":"object","properties":{"depth":{"maximum":123456789012345678901234567890}}},"annotations":{}}}"#;
 
 pub(crate) const RESULT: &str = r#"{"result":{ "content":[{"type":"text","text":"On branch main"},
 {"type":"image","data":"AAAA","mimeType":"image/png"},{"type":"resource_link","uri":"file:///a","name":"a"},
@@ -73,3 +73,15 @@ pub(crate) const NO_SERVER: &str = r#"{"error":{"code":"not_found","message":"th
 
 pub(crate) const DOWN: &str = r#"{"error":{"code":"unavailable","message":"the server `docs` is down: connection refused",
 "hint":"it is tried again in 4 s","data":{"reason":"server_down","retryAfterMs":4000}}}"#;
+
+pub(crate) const TOOLSETS: &str = r#"{"toolsets":[
+{"name":"dev","owner":"operator","fromFile":false,"description":"What I need\nevery day","entries":2,"tools":12,"estimatedTokens":3100,"equipped":false,"equippedBy":["default","tk_7h2k9qmd"]},
+{"name":"web","owner":"operator","fromFile":true,"entries":1,"tools":1,"estimatedTokens":92,"equipped":false},
+{"name":"mine","owner":"tk_7h2k9qmd","fromFile":false,"entries":1,"tools":0,"estimatedTokens":0,"equipped":false}]}"#;
+
+pub(crate) const NO_TOOLSET: &str =
+    r#"{"error":{"code":"not_found","message":"there is no toolset `dve`"}}"#;
+
+pub(crate) const PROJECTS: &str = r#"{"projects":[
+{"name":"shop","fromFile":true,"description":"The shop","servers":["git","jira"],"tags":["frontend"],"toolset":"dev","members":["git","docs"],"missing":["server jira"],"tools":12,"estimatedTokens":3100},
+{"name":"web","fromFile":false,"servers":["git"],"members":["git"],"tools":12,"estimatedTokens":3100}]}"#;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
@@ -88,8 +88,13 @@ impl Stage {
         )
     }
 
+    /// Starts the program with these words, and does not wait for it.
+    pub(crate) fn start(&self, words: &[&str]) -> Child {
+        self.command(words).spawn().unwrap()
+    }
+
     /// Nothing of the environment of the tests reaches the program.
-    fn command(&self, words: &[&str]) -> Command {
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mcpr-ctl"));
         command
             .args(words)

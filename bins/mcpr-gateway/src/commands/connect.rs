@@ -3,6 +3,7 @@
 use std::env;
 
 use mcpr_admin::ExitCode;
+use mcpr_config::clients::endpoint;
 use mcpr_config::{Locations, Process};
 use mcpr_core::front::bridge;
 use mcpr_telemetry::{Level, Options};
@@ -67,39 +68,10 @@ fn target(args: &Connect) -> Result<Target, Problem> {
     let bearer = token.map(|token| format!("Bearer {token}"));
     let authorization = bearer.as_deref().map(|bearer| ("Authorization", bearer));
     let project = args.project.as_deref().map(|project| ("X-MCPR-Project", project));
-    let headers = authorization.into_iter().chain(project);
+    let toolset = args.toolset.as_deref().map(|toolset| ("X-MCPR-Toolset", toolset));
+    let headers = authorization.into_iter().chain(project).chain(toolset);
     Ok(match &args.url {
         Some(url) => Target::new(&endpoint(url), headers)?,
         None => Target::local(&Locations::from_env(&[], &Process)?.paths.socket, PATH, headers)?,
     })
-}
-
-/// The address of a gateway alone stands for its endpoint.
-fn endpoint(url: &str) -> String {
-    let host = url
-        .split_once("://")
-        .map_or(url, |(_, rest)| rest)
-        .trim_end_matches('/');
-    if host.contains('/') {
-        url.to_owned()
-    } else {
-        format!("{}{PATH}", url.trim_end_matches('/'))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_gateway_is_named_as_people_have_it_at_hand() {
-        for url in [
-            "http://127.0.0.1:3282",
-            "http://127.0.0.1:3282/",
-            "http://127.0.0.1:3282/mcp",
-        ] {
-            assert_eq!(endpoint(url), "http://127.0.0.1:3282/mcp");
-        }
-        assert_eq!(endpoint("https://box/tools/mcp/"), "https://box/tools/mcp/");
-    }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mcpr_admin::ExitCode;
 use mcpr_auth::Principal;
+use mcpr_core::Asked;
 use mcpr_core::front::pipe;
 use mcpr_telemetry::Telemetry;
 use sha2::{Digest, Sha256};
@@ -26,13 +27,17 @@ pub(super) fn run(args: &Stdio) -> Result<ExitCode, Problem> {
     let settings = Settings::load(&args.files.config, &args.overrides(), args.log.file())?;
     let telemetry = log::start(&settings, true)?;
     let runtime = runtime()?;
-    let ended = runtime.block_on(serve(settings, &telemetry));
+    let asked = Asked {
+        project: args.project.as_deref().map(Into::into),
+        toolset: args.toolset.as_deref().map(Into::into),
+    };
+    let ended = runtime.block_on(serve(settings, &telemetry, asked));
     // A read of standard input cannot be called off.
     runtime.shutdown_background();
     ended
 }
 
-async fn serve(settings: Settings, telemetry: &Telemetry) -> Result<ExitCode, Problem> {
+async fn serve(settings: Settings, telemetry: &Telemetry, asked: Asked) -> Result<ExitCode, Problem> {
     let mut signals = Signals::listen()?;
     let principal = principal(&settings.config.files);
     let host = tokio::select! {
@@ -40,7 +45,7 @@ async fn serve(settings: Settings, telemetry: &Telemetry) -> Result<ExitCode, Pr
         _ = signals.end() => return Ok(ExitCode::Interrupted),
     };
     let served = tokio::select! {
-        served = pipe::serve(host.gateway.clone(), principal, stdin(), stdout()) => served,
+        served = pipe::serve(host.gateway.clone(), principal, asked, stdin(), stdout()) => served,
         signal = signals.end() => {
             tracing::info!(reason = signal, "stopping");
             Ok(())

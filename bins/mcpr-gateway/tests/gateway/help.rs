@@ -14,6 +14,7 @@ fn every_command_explains_itself() {
         &["stdio", "--help"],
         &["connect", "--help"],
         &["check", "--help"],
+        &["init", "--help"],
         &["demo", "--help"],
         &["version", "--help"],
     ] {

@@ -7,6 +7,7 @@ mod demo;
 mod ending;
 mod help;
 mod http;
+mod init;
 mod pipes;
 mod stage;
 mod starting;

@@ -108,7 +108,14 @@ impl Stage {
 
     /// Runs the program to its end.
     pub(crate) fn run(&self, words: &[&str]) -> Ran {
-        let output = self.command(words).stdin(Stdio::null()).output().unwrap();
+        self.run_in("", words)
+    }
+
+    /// Runs the program to its end in a folder of the home.
+    pub(crate) fn run_in(&self, folder: &str, words: &[&str]) -> Ran {
+        let mut command = self.command(words);
+        let command = command.stdin(Stdio::null()).current_dir(self.path(folder));
+        let output = command.output().unwrap();
         Ran {
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),

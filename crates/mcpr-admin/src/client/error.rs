@@ -41,7 +41,7 @@ pub enum ClientError {
     },
     /// The connection broke before the answer was there; whether the operation was carried out is not known.
     #[error("the connection to the gateway broke before its answer was complete")]
-    Broken(#[source] hyper::Error),
+    Broken(#[from] hyper::Error),
     /// There was no answer in time; whether the operation was carried out is not known.
     #[error("the gateway did not answer within {0:?}")]
     TimedOut(Duration),

@@ -1,31 +1,77 @@
 //! One request over one connection.
 
+use std::pin::{Pin, pin};
+
 use bytes::Bytes;
-use http::{Request, StatusCode};
+use http::{Request, response};
 use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http1;
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// Sends the request and reads the whole answer. The connection is worked on right here, so that
-/// it ends with this future.
-pub(super) async fn exchange<S>(
-    stream: S,
-    request: Request<Full<Bytes>>,
-) -> hyper::Result<(StatusCode, Bytes)>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let asked = async move {
-        let (head, body) = sender.send_request(request).await?.into_parts();
-        Ok((head.status, body.collect().await?.to_bytes()))
-    };
-    let mut connection = std::pin::pin!(connection);
-    let mut asked = std::pin::pin!(asked);
-    tokio::select! {
-        answer = &mut asked => answer,
-        // What it has read by then is still in the channel to `asked`.
-        _ = &mut connection => asked.await,
+/// An answer of which the head is there. The connection is worked on by whoever waits for more of
+/// it, so it ends with this value.
+pub(super) struct Answer {
+    pub(super) head: response::Parts,
+    body: Incoming,
+    connection: Connection,
+    /// A connection without anybody who could ask more would close.
+    _sender: SendRequest<Full<Bytes>>,
+}
+
+/// The connection, for as long as there is something to do on it.
+struct Connection(Option<Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>>>);
+
+impl Answer {
+    /// Sends the request and waits for the head of the answer.
+    pub(super) async fn to<S>(stream: S, request: Request<Full<Bytes>>) -> hyper::Result<Self>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        let mut connection = Connection(Some(Box::pin(connection)));
+        let answer = connection.work_for(sender.send_request(request)).await?;
+        let (head, body) = answer.into_parts();
+        Ok(Self {
+            head,
+            body,
+            connection,
+            _sender: sender,
+        })
+    }
+
+    /// The next piece of the body; nothing at its end. Cancel-safe.
+    pub(super) async fn piece(&mut self) -> hyper::Result<Option<Bytes>> {
+        loop {
+            let frame = self.connection.work_for(self.body.frame()).await;
+            match frame.transpose()?.map(hyper::body::Frame::into_data) {
+                Some(Ok(piece)) => return Ok(Some(piece)),
+                Some(Err(_)) => {} // Trailers mean nothing here.
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// The rest of the body.
+    pub(super) async fn rest(mut self) -> hyper::Result<Bytes> {
+        let rest = self.connection.work_for(self.body.collect()).await?;
+        Ok(rest.to_bytes())
+    }
+}
+
+impl Connection {
+    /// Works on the connection until what is waited for is there.
+    async fn work_for<T>(&mut self, waited_for: impl Future<Output = T>) -> T {
+        let mut waited_for = pin!(waited_for);
+        if let Some(connection) = &mut self.0 {
+            tokio::select! {
+                there = &mut waited_for => return there,
+                _ = connection => {}
+            }
+        }
+        self.0 = None;
+        // What was read by then is still on its way to the answer.
+        waited_for.await
     }
 }

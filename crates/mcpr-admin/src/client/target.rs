@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
 use http::uri::{Authority, Scheme};
-use http::{Request, StatusCode, Uri};
+use http::{Request, Uri};
 use http_body_util::Full;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::ClientError;
-use super::exchange::exchange;
+use super::exchange::Answer;
 use crate::{PREFIX, Secret};
 
 /// Where a gateway is.
@@ -68,12 +68,20 @@ impl Target {
         })
     }
 
-    /// Sends an operation and gives the whole answer.
-    pub(super) async fn post(&self, path: &str, body: Bytes) -> Result<(StatusCode, Bytes), ClientError> {
-        let request = self.request(path, body);
+    /// Sends an operation and gives the answer as soon as its head is there.
+    pub(super) async fn post(
+        &self,
+        path: &str,
+        accept: Option<&'static str>,
+        body: Bytes,
+    ) -> Result<Answer, ClientError> {
+        let mut request = self.request(path, body);
+        if let Some(accept) = accept {
+            request.headers_mut().insert(ACCEPT, HeaderValue::from_static(accept));
+        }
         let answer = match self {
-            Self::Socket(path) => exchange(self.reached(local(path)).await?, request).await,
-            Self::Http { authority, .. } => exchange(self.reached(remote(authority)).await?, request).await,
+            Self::Socket(path) => Answer::to(self.reached(local(path)).await?, request).await,
+            Self::Http { authority, .. } => Answer::to(self.reached(remote(authority)).await?, request).await,
         };
         answer.map_err(ClientError::Broken)
     }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Secret;
 use crate::words::words;
-use crate::{ErrorCode, Failure, Secret};
 
 /// Makes a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,26 +26,6 @@ pub struct CreateToken {
     /// From when on it shall be refused, as RFC 3339; never unless said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<String>,
-}
-
-impl CreateToken {
-    /// Refuses limits that a gateway of this version does not hold a token to: a token that is
-    /// thought to be limited and is not would be worse than none.
-    ///
-    /// # Errors
-    ///
-    /// When a project or a toolset is named.
-    pub fn check_limits(&self) -> Result<(), Failure> {
-        let named = [("project", &self.project), ("toolset", &self.toolset)];
-        match named.into_iter().find(|(_, limit)| limit.is_some()) {
-            Some((what, _)) => {
-                let text = format!("this version of mcpr cannot limit a token to a {what} yet");
-                Err(Failure::new(ErrorCode::Invalid, text)
-                    .hint(format!("make it without `--{what}`, or use a gateway of its own")))
-            }
-            None => Ok(()),
-        }
-    }
 }
 
 /// A new token, with the text that is shown this once.

@@ -5,3 +5,5 @@
 mod client;
 mod operations;
 mod sample;
+#[cfg(unix)]
+mod streams;

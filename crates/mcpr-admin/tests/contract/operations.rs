@@ -3,6 +3,8 @@
 use mcpr_admin::*;
 use mcpr_protocol::RawJson;
 
+use crate::sample::running::events;
+use crate::sample::toolsets::{entries, entry};
 use crate::sample::{Operator, Sample, text};
 
 /// Sends an operation as JSON and shows both texts. Operation and output must read back as they were.
@@ -42,7 +44,12 @@ macro_rules! ctl_03_the_json_of {
 ctl_03_the_json_of! {
     ctl_03_status: Status {};
     ctl_03_list_servers: ListServers {};
-    ctl_03_list_tools: ListTools { server: text("git") };
+    ctl_03_list_tools: ListTools {
+        server: text("git"),
+        project: text("web"),
+        toolset: text("dev"),
+        all: true,
+    };
     ctl_03_show_tool: ShowTool { name: "git_status".into() };
     ctl_03_call_tool: CallTool {
         name: "git_status".into(),
@@ -61,6 +68,66 @@ ctl_03_the_json_of! {
     ctl_03_list_tokens: ListTokens {};
     ctl_03_revoke_token: RevokeToken { which: "laptop".into() };
     ctl_03_stop: Stop {};
+    ctl_03_discover_tools: DiscoverTools {
+        server: text("git"),
+        query: text("repository status"),
+        detail: Some(Detail::Full),
+        limit: Some(1),
+        cursor: text("c0"),
+    };
+    ctl_03_enable_tool: EnableTool { name: "git.push".into() };
+    ctl_03_disable_tool: DisableTool { name: "git_push".into() };
+    ctl_03_override_tool: OverrideTool {
+        name: "git_push".into(),
+        exposed_name: text("publish"),
+        description: text("Publish commits"),
+    };
+    ctl_03_explain_tool: ExplainTool {
+        name: "git_push".into(),
+        token: text("laptop"),
+        project: text("web"),
+        toolset: text("dev"),
+    };
+    ctl_03_list_toolsets: ListToolsets {};
+    ctl_03_show_toolset: ShowToolset { name: "dev".into(), owner: text("operator") };
+    ctl_03_build_toolset: BuildToolset {
+        name: "dev".into(),
+        description: text("What I need every day"),
+        tools: entries(),
+    };
+    ctl_03_save_toolset: SaveToolset {
+        name: "dev".into(),
+        description: None,
+        tools: vec![entry("git.status")],
+        replace: true,
+        force: false,
+    };
+    ctl_03_equip_toolset: EquipToolset { name: "dev".into(), principal: text("tk_7h2k9qmd") };
+    ctl_03_unequip_toolset: UnequipToolset { principal: text("default") };
+    ctl_03_active_toolset: ActiveToolset { principal: None };
+    ctl_03_delete_toolset: DeleteToolset {
+        name: "dev".into(),
+        owner: text("tk_7h2k9qmd"),
+        force: true,
+    };
+    ctl_03_accept_toolset: AcceptToolset { name: "dev".into(), owner: None };
+    ctl_03_list_projects: ListProjects {};
+    ctl_03_show_project: ShowProject { name: "web".into() };
+    ctl_03_save_project: SaveProject {
+        name: "web".into(),
+        description: text("The shop"),
+        servers: vec!["git".into(), "jira".into()],
+        tags: vec!["frontend".into()],
+        toolset: text("dev"),
+        replace: false,
+    };
+    ctl_03_delete_project: DeleteProject { name: "web".into() };
+    ctl_03_show_server: ShowServer { name: "git".into() };
+    ctl_03_enable_server: EnableServer { name: "git".into() };
+    ctl_03_disable_server: DisableServer { name: "git".into() };
+    ctl_03_restart_server: RestartServer { name: "git".into() };
+    ctl_03_reload: Reload {};
+    ctl_03_drain: Drain { wait_ms: Some(30_000) };
 }
 
 #[tokio::test]
@@ -90,7 +157,7 @@ fn ctl_03_the_table_of_operations() {
     let scope = |route: &Route| if route.read_only { "read" } else { "admin" };
     let rows = ROUTES
         .iter()
-        .map(|route| format!("{:<16}{}\n", route.path, scope(route)));
+        .map(|route| format!("{:<18}{}\n", route.path, scope(route)));
     insta::assert_snapshot!(rows.collect::<String>());
     assert_eq!(
         route("/admin/v1/stop"),
@@ -107,7 +174,12 @@ fn a_client_without_wishes_may_leave_all_out() {
     let create: CreateToken = serde_json::from_str(r#"{"name":"laptop"}"#).unwrap();
     let call: CallTool = serde_json::from_str(r#"{"name":"t","arguments":null}"#).unwrap();
 
+    let save: SaveToolset = serde_json::from_str(r#"{"name":"dev","tools":[]}"#).unwrap();
+    let project: SaveProject = serde_json::from_str(r#"{"name":"web"}"#).unwrap();
+    let tools: ListTools = serde_json::from_str("{}").unwrap();
+
     assert_eq!(create, CreateToken::new("laptop"));
+    assert!(!save.replace && !save.force && !project.replace && !tools.all);
     assert_eq!(create.kind(), TokenKind::Pat);
     assert_eq!(
         call,
@@ -116,4 +188,22 @@ fn a_client_without_wishes_may_leave_all_out() {
             arguments: None
         }
     );
+}
+
+#[test]
+fn ctl_03_what_happens_is_told_one_event_per_line() {
+    let watch = Watch {
+        kinds: vec![EventKind::Server, EventKind::Call],
+    };
+    let told = events().map(|event| {
+        let line = serde_json::to_string(&event).unwrap();
+        assert_eq!(serde_json::from_str::<Event>(&line).unwrap(), event);
+        line
+    });
+
+    insta::assert_snapshot!(format!(
+        "{}\n\n{}",
+        serde_json::to_string(&watch).unwrap(),
+        told.join("\n")
+    ));
 }

@@ -1,5 +1,10 @@
 //! A gateway that answers every operation with a fixed sample.
 
+mod projects;
+pub(crate) mod running;
+mod switches;
+pub(crate) mod toolsets;
+
 use mcpr_admin::*;
 use mcpr_protocol::RawJson;
 
@@ -26,7 +31,7 @@ macro_rules! samples {
 samples! {
     Status => Ok(status());
     ListServers => Ok(ServerList { servers: servers() });
-    ListTools => Ok(ToolList { tools: vec![tool()] });
+    ListTools => Ok(ToolList { tools: vec![tool(), switches::hidden()] });
     ShowTool => Ok(ToolDetail { tool: tool(), definition: definition() });
     CallTool => Ok(Relayed { result: RawJson::from_static(r#"{ "content": [], "n": 123456789012345678901234567890, "x": 1E400 }"#) });
     ListResources => Ok(resources());
@@ -37,6 +42,34 @@ samples! {
     ListTokens => Ok(TokenList { tokens: vec![token()] });
     RevokeToken => Ok(TokenReport { state: TokenState::Revoked, revoked: text("2027-01-16T08:00:00Z"), ..token() });
     Stop => Ok(Stopping { pid: 8123 });
+    DiscoverTools => Ok(toolsets::discovered());
+    EnableTool => Ok(switches::on());
+    DisableTool => Ok(switches::turned_off());
+    OverrideTool => Ok(switches::on());
+    ExplainTool => Ok(switches::explanation());
+    ListToolsets => Ok(ToolsetList { toolsets: vec![toolsets::report(), toolsets::offline()] });
+    ShowToolset => Ok(toolsets::detail());
+    BuildToolset => Ok(toolsets::built());
+    SaveToolset => Ok(toolsets::built());
+    EquipToolset => Ok(toolsets::equipped());
+    UnequipToolset => Ok(Unequipped { toolset: text("dev"), principal: "default".into() });
+    ActiveToolset => Ok(Active {
+        principal: "tk_7h2k9qmd".into(),
+        by: ActiveBy::Equipped,
+        toolset: Some(toolsets::detail()),
+    });
+    DeleteToolset => Ok(toolsets::report());
+    AcceptToolset => Ok(toolsets::detail());
+    ListProjects => Ok(ProjectList { projects: vec![projects::project()] });
+    ShowProject => Ok(projects::project());
+    SaveProject => Ok(projects::project());
+    DeleteProject => Ok(projects::project());
+    ShowServer => Ok(switches::detail());
+    EnableServer => Ok(switches::server());
+    DisableServer => Ok(switches::off());
+    RestartServer => Ok(switches::server());
+    Reload => Ok(running::reloaded());
+    Drain => Ok(running::drained());
 }
 
 pub(crate) fn text(text: &str) -> Option<String> {
@@ -113,6 +146,8 @@ fn tool() -> ToolReport {
         read_only: Some(true),
         destructive: None,
         idempotent: Some(true),
+        estimated_tokens: 92,
+        hidden: None,
     }
 }
 

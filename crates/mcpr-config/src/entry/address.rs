@@ -38,7 +38,7 @@ fn port(authority: &str) -> Option<&str> {
 }
 
 /// The URL for people: without user, query and fragment, where secrets are usual.
-pub(super) fn shown(url: &str) -> String {
+pub(crate) fn shown(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let authority = authority(rest);
     let path = &rest[authority.len()..];

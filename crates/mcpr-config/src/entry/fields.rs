@@ -5,8 +5,8 @@ use super::address;
 use crate::fault::Fault;
 use crate::keys;
 use crate::read::Members;
-use crate::suggest::nearest;
 use crate::tree::{Key, Node, Shape};
+use mcpr_registry::nearest;
 
 /// The fields of an entry, wherever they stand: some clients nest them in `transport`.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Reads the object `mcpr` of a server.
 
 use mcpr_protocol::Version;
-use mcpr_registry::ServerNaming;
+use mcpr_registry::{Overrides, ServerNaming, ToolOverride};
 use mcpr_upstream::{Backoff, ProtocolChoice, Queue, UpstreamSpec};
 
 use super::{Backends, Balance, Retry, ToolFilter};
@@ -9,7 +9,7 @@ use crate::fault::Fault;
 use crate::gateway::timeouts;
 use crate::keys;
 use crate::read::Members;
-use crate::tree::Node;
+use crate::tree::{Key, Node};
 
 /// More calls at once are a slip of the pen.
 const MOST_CALLS: usize = 1_000_000;
@@ -84,9 +84,20 @@ pub(super) fn tools(own: Members<'_>) -> Result<ToolFilter, Fault> {
         let mut filter = ToolFilter::default();
         members.read_into(&mut filter.allow, "allow", Node::texts)?;
         members.read_into(&mut filter.deny, "deny", Node::texts)?;
+        members.read_into(&mut filter.overrides, "override", overrides)?;
         Ok(filter)
     };
     Ok(own.read("tools", filter)?.unwrap_or_default())
+}
+
+fn overrides(node: &Node) -> Result<Overrides, Fault> {
+    let read = |(tool, node): &(Key, Node)| {
+        let members = node.members(&keys::TOOL_OVERRIDE)?;
+        let name = members.read("name", Node::filled)?;
+        let description = members.read("description", Node::filled)?;
+        Ok((tool.text.clone(), ToolOverride { name, description }))
+    };
+    node.entries()?.iter().map(read).collect()
 }
 
 pub(super) fn backends(own: Members<'_>) -> Result<Backends, Fault> {
@@ -103,14 +114,12 @@ pub(super) fn backends(own: Members<'_>) -> Result<Backends, Fault> {
 }
 
 /// Faults of what is accepted but changes nothing in this version.
-pub(super) fn without_effect(tools: &ToolFilter, backends: &Backends, own: Members<'_>) -> Vec<Fault> {
+pub(super) fn without_effect(backends: &Backends, own: Members<'_>) -> Vec<Fault> {
     let set = [
-        ("tools", *tools != ToolFilter::default()),
         ("replicas", backends.replicas != 1),
         ("balance", backends.balance != Balance::RoundRobin),
         ("endpoints", !backends.endpoints.is_empty()),
         ("group", backends.group.is_some()),
-        ("tags", !backends.tags.is_empty()),
         ("retry", backends.retry != Retry::Safe),
     ];
     let set = set

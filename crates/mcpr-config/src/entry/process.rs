@@ -56,8 +56,8 @@ impl Reader<'_> {
     /// What `envFile` names, then `env`, which wins.
     fn variables(&mut self, fields: &Fields<'_>) -> Result<Vec<(String, SecretText)>, Fault> {
         let mut variables = match fields.get("envFile") {
-            Some(node) => self.variables_of_file(node)?,
-            None => Vec::new(),
+            Some(node) if !self.lookups().leaves_open(node) => self.variables_of_file(node)?,
+            _ => Vec::new(),
         };
         for (key, value) in fields
             .get("env")

@@ -8,7 +8,7 @@ use mcpr_upstream::{Reach, SecretText, Timeouts, UpstreamSpec};
 use super::fields::{Fields, Kind};
 use super::{Backends, ServerEntry, ServerState, ToolFilter, own};
 use crate::environment::Environment;
-use crate::expand::Lookups;
+use crate::expand::{Lookups, References};
 use crate::fault::{Fault, Finding, Severity};
 use crate::keys;
 use crate::locations::SecretFolders;
@@ -20,6 +20,7 @@ use crate::tree::{Key, Node, Shape};
 pub(crate) struct Surroundings<'a> {
     pub(crate) env: &'a dyn Environment,
     pub(crate) secrets: &'a SecretFolders,
+    pub(crate) references: References,
     /// The time limits of the gateway.
     pub(crate) timeouts: Timeouts,
 }
@@ -41,7 +42,7 @@ struct Terms {
 }
 
 /// Names that mcpr needs for itself.
-const RESERVED: [&str; 2] = ["mcpr", "native"];
+pub(crate) const RESERVED: [&str; 2] = ["mcpr", "native"];
 
 /// Reads an entry; `None` if not even its key can stand for a server.
 pub(crate) fn read(
@@ -72,6 +73,7 @@ impl<'a> Reader<'a> {
         let folder = Folder::of(&node.place.file, surroundings.env);
         Self {
             lookups: Lookups {
+                references: surroundings.references,
                 env: surroundings.env,
                 folder,
                 secrets: surroundings.secrets,
@@ -88,10 +90,10 @@ impl<'a> Reader<'a> {
             .as_ref()
             .map(|fields| (fields.via(), fields.shown()))
             .unwrap_or_default();
-        let read = fields.and_then(|fields| self.enabled(&fields, key));
+        let read = fields.and_then(|fields| Ok((fields.is_disabled()?, fields)));
         let (state, terms) = match read {
-            Ok(Some((spec, terms))) => (ServerState::Enabled(Box::new(spec)), terms),
-            Ok(None) => (ServerState::Disabled, Terms::default()),
+            Ok((false, fields)) => self.usable(&fields, key, node),
+            Ok((true, fields)) => self.disabled(&fields, key, node),
             Err(fault) => (
                 ServerState::Misconfigured(fault.at(&node.place)),
                 Terms::default(),
@@ -116,16 +118,30 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What the entry says; nothing if it is disabled, and then nothing else matters.
-    fn enabled(&mut self, fields: &Fields<'_>, key: &Key) -> Result<Option<(UpstreamSpec, Terms)>, Fault> {
-        if fields.is_disabled()? {
-            return Ok(None);
+    /// What an entry says that is not to be used: nothing in it matters until somebody turns it on.
+    fn disabled(&mut self, fields: &Fields<'_>, key: &Key, node: &Node) -> (ServerState, Terms) {
+        let remarks = self.remarks.len();
+        let (otherwise, terms) = self.usable(fields, key, node);
+        self.remarks.truncate(remarks);
+        (ServerState::Disabled(Box::new(otherwise)), terms)
+    }
+
+    fn usable(&mut self, fields: &Fields<'_>, key: &Key, node: &Node) -> (ServerState, Terms) {
+        match self.read(fields, key) {
+            Ok((spec, terms)) => (ServerState::Enabled(Box::new(spec)), terms),
+            Err(fault) => (
+                ServerState::Misconfigured(fault.at(&node.place)),
+                Terms::default(),
+            ),
         }
+    }
+
+    fn read(&mut self, fields: &Fields<'_>, key: &Key) -> Result<(UpstreamSpec, Terms), Fault> {
         if RESERVED.contains(&key.text.as_str()) {
             let fault = Fault::new(format!("the name `{}` is reserved", key.text)).at(&key.place);
             return Err(fault.hint("rename the entry, or remove it if it is this gateway itself"));
         }
-        self.content(fields).map(Some)
+        self.content(fields)
     }
 
     fn content(&mut self, fields: &Fields<'_>) -> Result<(UpstreamSpec, Terms), Fault> {
@@ -159,7 +175,7 @@ impl<'a> Reader<'a> {
             tools: own::tools(own)?,
             backends: own::backends(own)?,
         };
-        own::without_effect(&terms.tools, &terms.backends, own)
+        own::without_effect(&terms.backends, own)
             .into_iter()
             .for_each(|fault| self.warn(fault));
         Ok(terms)

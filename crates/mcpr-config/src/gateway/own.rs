@@ -6,7 +6,7 @@ use mcpr_registry::Naming;
 use mcpr_upstream::Timeouts;
 
 use super::plans::{history, named, project, toolset};
-use super::{Expose, GatewayOptions, History, Limits, Listen, LogFile, LogOptions, Startup};
+use super::{GatewayOptions, History, Limits, Listen, LogFile, LogOptions, Startup};
 use crate::fault::{Fault, Finding};
 use crate::keys;
 use crate::paths::Folder;
@@ -187,12 +187,7 @@ fn plans(options: &mut GatewayOptions, members: &Members<'_>) -> Result<(), Faul
 
 /// Warns of what is accepted but changes nothing in this version.
 fn without_effect(options: &GatewayOptions, members: &Members<'_>) -> Vec<Finding> {
-    let set = [
-        ("expose", options.expose != Expose::All),
-        ("projects", !options.projects.is_empty()),
-        ("toolsets", !options.toolsets.is_empty()),
-        ("history", options.history != History::default()),
-    ];
+    let set = [("history", options.history != History::default())];
     let set = set
         .into_iter()
         .filter(|(_, set)| *set)

@@ -22,8 +22,14 @@ pub enum Expose {
 pub struct Project {
     /// Its name.
     pub name: String,
+    /// What it is for.
+    pub description: Option<String>,
     /// Its servers, in the order of the file; they need not exist.
     pub servers: Vec<ServerName>,
+    /// Tags whose servers belong to it too.
+    pub tags: Vec<String>,
+    /// The toolset that is seen in it without another.
+    pub toolset: Option<String>,
 }
 
 /// A named choice of tools.
@@ -80,9 +86,14 @@ pub(super) fn named<T>(node: &Node, how: impl Fn(&Key, &Node) -> Result<T, Fault
 pub(super) fn project(key: &Key, node: &Node) -> Result<Project, Fault> {
     let members = node.members(&keys::PROJECT)?;
     let servers = members.read("servers", |list| list.items()?.iter().map(server).collect())?;
+    let mut tags = Vec::new();
+    members.read_into(&mut tags, "tags", Node::texts)?;
     Ok(Project {
         name: key.text.clone(),
+        description: members.read("description", Node::filled)?,
         servers: servers.unwrap_or_default(),
+        tags,
+        toolset: members.read("toolset", Node::filled)?,
     })
 }
 

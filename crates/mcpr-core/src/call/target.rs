@@ -7,7 +7,7 @@ use mcpr_registry::{ParamHeader, Route, ServerName, UriError};
 use crate::client::Context;
 use crate::fault::Fault;
 use crate::gateway::Gateway;
-use crate::snapshot::Snapshot;
+use crate::sight::Sight;
 use crate::tasks::TASK_ID;
 
 /// What a request is about.
@@ -36,21 +36,21 @@ impl Target {
     /// When nobody has it, or the parameters do not say what.
     pub(crate) fn resolve(
         gateway: &Gateway,
+        sight: &Sight,
         context: &Context,
         method: &Method,
         params: Option<&Object>,
     ) -> Result<Self, Fault> {
-        let snapshot = &gateway.snapshot();
         let none = || Fault::InvalidParams(format!("`{method}` needs `params`"));
         let params = params.ok_or_else(none)?;
         match method {
-            Method::ToolsCall => Self::tool(snapshot, params),
+            Method::ToolsCall => Self::tool(sight, params),
             Method::PromptsGet => {
                 check_arguments(params)?;
-                Self::prompt(snapshot, &name(params, "name")?)
+                Self::prompt(sight, &name(params, "name")?)
             }
-            Method::ResourcesRead => Self::resource(snapshot, &name(params, "uri")?),
-            Method::Complete => Self::reference(snapshot, params),
+            Method::ResourcesRead => Self::resource(sight, &name(params, "uri")?),
+            Method::Complete => Self::reference(sight, params),
             Method::TasksGet | Method::TasksUpdate | Method::TasksCancel => {
                 Self::task(gateway, context, name(params, TASK_ID)?)
             }
@@ -58,10 +58,10 @@ impl Target {
         }
     }
 
-    fn tool(snapshot: &Snapshot, params: &Object) -> Result<Self, Fault> {
+    fn tool(sight: &Sight, params: &Object) -> Result<Self, Fault> {
         let name = name(params, "name")?;
         check_arguments(params)?;
-        let tool = snapshot.known.tool(&name).ok_or(Fault::UnknownTool(name))?;
+        let tool = sight.known.tool(&name).ok_or_else(|| unseen(sight, name))?;
         Ok(Self {
             tool: Some(tool.origin.name.as_ref().into()),
             param_headers: tool.param_headers.clone(),
@@ -70,8 +70,8 @@ impl Target {
         })
     }
 
-    fn prompt(snapshot: &Snapshot, name: &str) -> Result<Self, Fault> {
-        let prompt = snapshot
+    fn prompt(sight: &Sight, name: &str) -> Result<Self, Fault> {
+        let prompt = sight
             .known
             .prompt(name)
             .ok_or_else(|| Fault::UnknownPrompt(name.to_owned()))?;
@@ -82,8 +82,8 @@ impl Target {
         ))
     }
 
-    fn resource(snapshot: &Snapshot, uri: &str) -> Result<Self, Fault> {
-        let route = route(snapshot, uri)?;
+    fn resource(sight: &Sight, uri: &str) -> Result<Self, Fault> {
+        let route = route(sight, uri)?;
         Ok(Self {
             asked: Some(uri.to_owned()),
             ..Self::named(route.server, "uri", &route.uri)
@@ -104,13 +104,13 @@ impl Target {
     }
 
     /// The `ref` of a completion: a prompt or a resource template.
-    fn reference(snapshot: &Snapshot, params: &Object) -> Result<Self, Fault> {
+    fn reference(sight: &Sight, params: &Object) -> Result<Self, Fault> {
         let wrong = || Fault::InvalidParams("`ref` must name a prompt or a resource".into());
         let reference = params.object("ref").ok_or_else(wrong)?;
         let kind = reference.text("type").ok_or_else(wrong)?;
         let (target, member) = match kind.as_str() {
-            "ref/prompt" => (Self::prompt(snapshot, &name(&reference, "name")?)?, "name"),
-            "ref/resource" => (Self::resource(snapshot, &name(&reference, "uri")?)?, "uri"),
+            "ref/prompt" => (Self::prompt(sight, &name(&reference, "name")?)?, "name"),
+            "ref/resource" => (Self::resource(sight, &name(&reference, "uri")?)?, "uri"),
             _ => return Err(wrong()),
         };
         let changed = Edit::new(&reference)
@@ -136,12 +136,12 @@ impl Target {
 
     /// The name under which clients know a URI of the server. What was asked for under the
     /// server's own name is answered under it.
-    pub(super) fn expose(&self, snapshot: &Snapshot, uri: &str) -> Option<String> {
+    pub(super) fn expose(&self, sight: &Sight, uri: &str) -> Option<String> {
         match &self.asked {
             Some(asked) if *uri == *self.origin && self.change.0 != TASK_ID => {
                 (asked != uri).then(|| asked.clone())
             }
-            _ => snapshot.known.expose_uri(&self.server, uri),
+            _ => sight.known.expose_uri(&self.server, uri),
         }
     }
 
@@ -165,6 +165,18 @@ pub(crate) fn name(params: &Object, member: &'static str) -> Result<String, Faul
         .ok_or_else(|| Fault::InvalidParams(format!("`{member}` must be a string")))
 }
 
+/// A tool that is not visible does not exist; one that only has to be equipped is said to (AGG-07).
+fn unseen(sight: &Sight, name: String) -> Fault {
+    match sight.reachable.tool(&name) {
+        Some(tool) => Fault::NotEquipped {
+            origin: tool.origin.to_string(),
+            name,
+            builtins: sight.builtins,
+        },
+        None => Fault::UnknownTool(name),
+    }
+}
+
 /// Absent and null are as good as none (B40).
 fn check_arguments(params: &Object) -> Result<(), Fault> {
     match params.get("arguments") {
@@ -176,8 +188,8 @@ fn check_arguments(params: &Object) -> Result<(), Fault> {
 }
 
 /// Where a resource is.
-pub(crate) fn route(snapshot: &Snapshot, uri: &str) -> Result<Route, Fault> {
-    snapshot.known.resource(uri).map_err(|error| match error {
+pub(crate) fn route(sight: &Sight, uri: &str) -> Result<Route, Fault> {
+    sight.known.resource(uri).map_err(|error| match error {
         UriError::Unknown => Fault::UnknownResource(uri.to_owned()),
         UriError::Ambiguous(servers) => Fault::AmbiguousResource {
             uri: uri.to_owned(),

@@ -12,11 +12,14 @@ use std::sync::Arc;
 
 use ::http::header::AUTHORIZATION;
 use ::http::request::Parts;
-use ::http::{HeaderValue, StatusCode};
+use ::http::{HeaderValue, Response, StatusCode};
 use bytes::Bytes;
+use futures_util::StreamExt;
+use mcpr_admin::refuse;
 use mcpr_auth::{Memo, Principal, Scope, Timestamp, bearer};
 use mcpr_protocol::RawJson;
-use mcpr_transport::http::server::{self, Bound, Call, Front, Health, Options, Reply, Verb};
+use mcpr_transport::http::server::{self, Bound, Call, Front, Health, Operation, Options, Reply, Verb};
+use mcpr_transport::sse;
 use serde_json::json;
 
 use self::refusal::unauthorized;
@@ -83,19 +86,22 @@ impl Front for HttpFront {
     async fn mcp(&self, caller: Principal, call: Call) -> Reply {
         match call.verb {
             Verb::Post => self.post(caller, call).await,
-            Verb::Get => self.get(&caller, &call.head.headers),
+            Verb::Get => self.get(&caller, &call.head),
             Verb::Delete => self.delete(&caller, &call.head.headers),
         }
     }
 
-    async fn admin(&self, caller: Principal, path: &str, body: Bytes) -> Reply {
+    async fn admin(&self, caller: Principal, operation: Operation<'_>) -> Reply {
+        if self.door == Door::Tokens && !caller.allows(Scope::Admin) {
+            return whole(refuse(Operator::lacks_scope("admin")));
+        }
         let operator = Operator::new(self.gateway.clone());
-        let answer = match self.door {
-            Door::Tokens if !caller.allows(Scope::Admin) => Operator::refuse_for_scope("admin"),
-            _ => operator.perform(&caller, path, &body).await,
-        };
-        let (head, body) = answer.into_parts();
-        Reply::json(head.status, body)
+        let Operation { path, streamed, body } = operation;
+        match operator.stream(&caller, path, streamed, &body).await {
+            None => whole(operator.perform(&caller, path, &body).await),
+            Some(Err(failure)) => whole(refuse(failure)),
+            Some(Ok(texts)) => Reply::events(texts.map(|text| sse::message(None, text.into()))),
+        }
     }
 
     fn health(&self, which: Health) -> Reply {
@@ -110,6 +116,11 @@ impl Front for HttpFront {
             RawJson::render(&json!({ "status": if well { "ok" } else { "stopping" } })),
         )
     }
+}
+
+fn whole(answer: Response<Bytes>) -> Reply {
+    let (head, body) = answer.into_parts();
+    Reply::json(head.status, body)
 }
 
 /// Whether an operator's request is the operator's to make.

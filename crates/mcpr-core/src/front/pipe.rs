@@ -15,10 +15,12 @@ use futures_util::FutureExt;
 use http::StatusCode;
 use mcpr_auth::Principal;
 use mcpr_protocol::{
-    Broken, Era, Fault as MessageFault, Id, Message, Method, Notification, Request, Response, Rope,
+    Broken, Era, Fault as MessageFault, Id, Message, Method, Notification, Object, RawJson, Request,
+    Response, Rope,
 };
 use mcpr_registry::ServerState;
 use mcpr_transport::child::{Line, LineReader};
+use memchr::memmem;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
@@ -33,6 +35,7 @@ use crate::fault::Fault;
 use crate::flight::{Done, Step};
 use crate::gateway::Gateway;
 use crate::notices::{Listen, SessionNotices};
+use crate::scope::Asked;
 use crate::session::cancelled;
 use crate::session::{Flights, Session};
 use crate::stateless;
@@ -47,7 +50,8 @@ const LISTENS: usize = 256;
 /// lines into mcpr wants to read what they come to. Clients wait at least as long for the end.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Serves one client on a pipe until its end, or until the gateway stops.
+/// Serves one client on a pipe until its end, or until the gateway stops. What it asks for without
+/// a word about its scope is meant as `asked`.
 ///
 /// # Errors
 ///
@@ -55,6 +59,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 pub async fn serve(
     gateway: Arc<Gateway>,
     principal: Principal,
+    asked: Asked,
     input: impl AsyncRead + Unpin + Send + 'static,
     output: impl AsyncWrite + Unpin + Send + 'static,
 ) -> io::Result<()> {
@@ -63,6 +68,7 @@ pub async fn serve(
     let pipe = Arc::new(Pipe {
         gateway: gateway.clone(),
         principal,
+        asked,
         lines,
         session: Mutex::default(),
         stateless: Arc::default(),
@@ -91,6 +97,8 @@ pub async fn serve(
 struct Pipe {
     gateway: Arc<Gateway>,
     principal: Principal,
+    /// What the client's requests say about their scope where they say nothing.
+    asked: Asked,
     lines: mpsc::Sender<Rope>,
     session: Mutex<Option<Arc<Session>>>,
     /// The requests under way of the stateless era.
@@ -159,6 +167,7 @@ impl Pipe {
             let context = stateless::context(self.principal.clone(), &envelope).map_err(stateless)?;
             return Ok(Some(Context {
                 flights: Some(self.stateless.clone()),
+                asked: self.asked(request),
                 ..context
             }));
         }
@@ -166,10 +175,21 @@ impl Pipe {
             return Ok(None);
         }
         match &*self.session.lock() {
-            Some(session) => Ok(Some(Context::of_session(session, None))),
+            Some(session) => Ok(Some(
+                Context::of_session(session, None).asking(self.asked(request)),
+            )),
             // Before `initialize` only that, and the alternatives a client may try first (B108).
             None if request.method == Method::Ping => Ok(Some(Context::of_stranger(self.principal.clone()))),
             None => Err((before_initialize(&request.method), Era::Session)),
+        }
+    }
+
+    /// What a request says about its scope.
+    fn asked(&self, request: &Request) -> Asked {
+        let may_say = |params: &&RawJson| memmem::find(params.as_bytes(), b"projectId").is_some();
+        match request.params.as_ref().filter(may_say) {
+            Some(params) => self.asked.or_meta(Object::read(params).ok().as_ref()),
+            None => self.asked.clone(),
         }
     }
 
@@ -180,7 +200,10 @@ impl Pipe {
     }
 
     async fn initialize(self: Arc<Self>, request: Request, work: &mut JoinSet<()>) {
-        match self.gateway.open_session(self.principal.clone(), None, request) {
+        match self
+            .gateway
+            .open_session(self.principal.clone(), None, &self.asked, request)
+        {
             Ok((session, done)) => {
                 let before = self.session.lock().replace(session.clone());
                 if let Some(before) = before {
@@ -188,7 +211,7 @@ impl Pipe {
                 }
                 self.say(done.text).await;
                 // Opened before the next line is read, so that the end of input finds it open.
-                let notices = SessionNotices::open(&self.gateway, session);
+                let notices = SessionNotices::open(&self.gateway, session, self.asked.clone());
                 work.spawn(self.announce(notices));
             }
             Err((id, fault)) => self.refuse(Some(&id), &fault, Era::Session).await,
@@ -288,7 +311,7 @@ impl Pipe {
                 .iter()
                 .all(|(_, state, _)| state != ServerState::Starting)
         });
-        let _ = tokio::time::timeout(self.gateway.options.startup.list_wait, settled).await;
+        let _ = tokio::time::timeout(self.gateway.plan().options.startup.list_wait, settled).await;
     }
 
     fn note(&self, note: &Notification) {

@@ -1,33 +1,36 @@
 //! A `subscriptions/listen` of a stateless client.
 
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use mcpr_auth::Principal;
 use mcpr_protocol::{Edit, Id, Notification, Object, RawJson, Response, Rope, Version, key, notification};
 use mcpr_upstream::{Feed, PerFeed};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::Filter;
+use super::{Caller, Filter};
+use crate::client::Context;
 use crate::doorkeeper::Doorkeeper;
 use crate::gateway::Gateway;
 use crate::snapshot::{Snapshot, Stamps};
 use crate::subscriptions::{Subscriber, Told};
+use crate::toolsets::Worn;
 
 /// A stream of what a stateless client asked to hear of.
 pub(crate) struct Listen {
     id: Id,
     filter: Filter,
     told: Stamps,
+    gateway: Weak<Gateway>,
     snapshots: watch::Receiver<Arc<Snapshot>>,
+    worn: watch::Receiver<Option<Worn>>,
     ears: PerFeed<Arc<Subscriber>>,
     /// Until it is known which resources and tasks are heard of.
     standing: Option<Standing>,
     cancel: CancellationToken,
     stop: CancellationToken,
-    principal: Principal,
+    caller: Caller,
     doorkeeper: Arc<Doorkeeper>,
     ready: Vec<Rope>,
     over: bool,
@@ -37,23 +40,32 @@ type Standing = Pin<Box<dyn Future<Output = PerFeed<Vec<Arc<str>>>> + Send>>;
 
 impl Listen {
     /// Takes a listen request: its first message is the acknowledgement of what is heard.
-    pub(crate) fn new(gateway: &Arc<Gateway>, principal: Principal, id: Id, filter: Filter) -> Self {
+    pub(crate) fn new(gateway: &Arc<Gateway>, context: &Context, id: Id, filter: Filter) -> Self {
         let mut snapshots = gateway.snapshot.clone();
-        let told = snapshots.borrow_and_update().stamps;
+        let caller = Caller::of(context);
+        let mut worn = gateway.toolsets.changes(caller.principal.key());
+        worn.mark_unchanged();
+        let scope = caller.scope(gateway);
+        let told = snapshots.borrow_and_update().sight(&scope).stamps;
         let ears = PerFeed::<Arc<Subscriber>>::default();
-        let standing = gateway
-            .clone()
-            .stand(principal.clone(), ears.clone(), filter.names.clone());
+        let standing = gateway.clone().stand(
+            caller.principal.clone(),
+            scope,
+            ears.clone(),
+            filter.names.clone(),
+        );
         Self {
             id,
             filter,
             told,
+            gateway: Arc::downgrade(gateway),
             snapshots,
+            worn,
             ears,
             standing: Some(Box::pin(standing)),
             cancel: CancellationToken::new(),
             stop: gateway.stop.clone(),
-            principal,
+            caller,
             doorkeeper: gateway.doorkeeper.clone(),
             ready: Vec::new(),
             over: false,
@@ -79,12 +91,13 @@ impl Listen {
                 biased;
                 () = self.stop.cancelled() => self.conclude(),
                 () = self.cancel.cancelled() => self.over = true,
-                () = self.doorkeeper.banished(&self.principal) => self.over = true,
+                () = self.doorkeeper.banished(&self.caller.principal) => self.over = true,
                 heard = stands(&mut self.standing) => self.acknowledge(heard),
                 changed = self.snapshots.changed(), if self.standing.is_none() => match changed {
                     Ok(()) => self.gather(),
                     Err(_) => self.conclude(),
                 },
+                Ok(()) = self.worn.changed(), if self.standing.is_none() => self.gather(),
                 told = resources.inbox.next(), if self.standing.is_none() => self.tell(Feed::Resources, told),
                 told = tasks.inbox.next(), if self.standing.is_none() => self.tell(Feed::Tasks, told),
             }
@@ -100,7 +113,12 @@ impl Listen {
     }
 
     fn gather(&mut self) {
-        let now = self.snapshots.borrow_and_update().stamps;
+        let Some(gateway) = self.gateway.upgrade() else {
+            return;
+        };
+        self.worn.mark_unchanged();
+        let snapshot = self.snapshots.borrow_and_update().clone();
+        let now = snapshot.sight(&self.caller.scope(&gateway)).stamps;
         let before = std::mem::replace(&mut self.told, now);
         let heard = now.changed_since(&before).filter(|kind| self.filter.has(*kind));
         self.ready = heard

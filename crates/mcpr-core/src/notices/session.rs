@@ -1,33 +1,44 @@
 //! The stream for what belongs to no request of a session.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use mcpr_protocol::{Notification, Rope, notification};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::Caller;
 use crate::gateway::Gateway;
+use crate::scope::Asked;
 use crate::session::Session;
 use crate::snapshot::Snapshot;
+use crate::toolsets::Worn;
 
 /// The stream for what belongs to no request of a session.
 pub(crate) struct SessionNotices {
     session: Arc<Session>,
+    caller: Caller,
+    gateway: Weak<Gateway>,
     snapshots: watch::Receiver<Arc<Snapshot>>,
+    worn: watch::Receiver<Option<Worn>>,
     open: CancellationToken,
     ready: Vec<Rope>,
 }
 
 impl SessionNotices {
     /// Opens the stream of a session; one that was open before ends.
-    pub(crate) fn open(gateway: &Gateway, session: Arc<Session>) -> Self {
+    pub(crate) fn open(gateway: &Arc<Gateway>, session: Arc<Session>, asked: Asked) -> Self {
         let mut snapshots = gateway.snapshot.clone();
         // What changed while no stream was open is told first.
         snapshots.mark_changed();
         let open = session.open_stream();
+        let principal = session.principal.clone();
+        let worn = gateway.toolsets.changes(principal.key());
         Self {
             session,
+            caller: Caller { principal, asked },
+            gateway: Arc::downgrade(gateway),
             snapshots,
+            worn,
             open,
             ready: Vec::new(),
         }
@@ -43,12 +54,16 @@ impl SessionNotices {
                 biased;
                 () = self.open.cancelled() => return None,
                 changed = self.snapshots.changed() => changed.ok()?,
+                changed = self.worn.changed() => changed.ok()?,
                 message = self.session.post.next() => return Some(message),
                 Some(told) = self.session.subscriber.inbox.next() => {
                     return Some(Notification::text(notification::RESOURCE_UPDATED, told.params.into()));
                 }
             }
-            let now = self.snapshots.borrow_and_update().stamps;
+            self.worn.mark_unchanged();
+            let snapshot = self.snapshots.borrow_and_update().clone();
+            let scope = self.caller.scope(&*self.gateway.upgrade()?);
+            let now = snapshot.sight(&scope).stamps;
             let before = self.session.tell(now);
             self.ready = now
                 .changed_since(&before)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcpr_admin::{CallTool, ErrorCode, Execute, Failure, GetPrompt, ReadResource, Relayed};
 use mcpr_auth::Principal;
-use mcpr_protocol::{ErrorObject, Id, Message, Method, Object, RawJson, Request, Version, code};
+use mcpr_protocol::{ErrorObject, Id, Message, Method, Object, RawJson, Request, Rope, Version, code};
 use serde::Serialize;
 use serde_json::json;
 
@@ -13,6 +13,7 @@ use crate::client::{Client, Context};
 use crate::dispatch::Handled;
 use crate::fault::Fault;
 use crate::flight::Step;
+use crate::scope::Asked;
 
 /// The parameters of a call; raw arguments stay the bytes they are.
 #[derive(Serialize)]
@@ -74,36 +75,46 @@ impl Operator {
         method: Method,
         params: &impl serde::Serialize,
     ) -> Result<Relayed, Failure> {
-        let request = Request {
-            id: Id::number(1),
-            method,
-            params: Some(RawJson::render(params)),
-        };
+        let request = request(method, params);
         let text = match self.gateway.dispatch(context(caller), request).await {
             Handled::Done(done) => done.text,
             Handled::Listen(_) => return Err(Failure::new(ErrorCode::Invalid, "a listen has no answer")),
             Handled::Flight(mut flight) => loop {
                 match flight.next().await {
                     Step::Done(done) => break done.text,
-                    Step::Cancelled => {
-                        return Err(Failure::new(ErrorCode::Failed, "the request was cancelled"));
-                    }
+                    Step::Cancelled => return Err(cancelled()),
                     Step::Note(_) | Step::Slow => {}
                 }
             },
         };
-        let Ok(Message::Response(response)) = Message::parse(&text.into_bytes()) else {
-            return Err(Failure::new(ErrorCode::Failed, "the answer is no message"));
-        };
-        response
-            .outcome
-            .map(|result| Relayed { result })
-            .map_err(|error| failure(&error))
+        outcome(text).map(|result| Relayed { result })
     }
 }
 
+/// The request that is made of an operation.
+pub(super) fn request(method: Method, params: &impl serde::Serialize) -> Request {
+    Request {
+        id: Id::number(1),
+        method,
+        params: Some(RawJson::render(params)),
+    }
+}
+
+/// The result in an answer.
+pub(super) fn outcome(text: Rope) -> Result<RawJson, Failure> {
+    let Ok(Message::Response(response)) = Message::parse(&text.into_bytes()) else {
+        return Err(Failure::new(ErrorCode::Failed, "the answer is no message"));
+    };
+    response.outcome.map_err(|error| failure(&error))
+}
+
+/// Why a request that was given up has no answer.
+pub(super) fn cancelled() -> Failure {
+    Failure::new(ErrorCode::Failed, "the request was cancelled")
+}
+
 /// An operator speaks the newest version with a handshake, without a session.
-fn context(caller: &Principal) -> Context {
+pub(super) fn context(caller: &Principal) -> Context {
     let nothing = Object::read(&RawJson::from_static("{}")).expect("an empty object is one");
     let client = Client {
         name: Some("mcpr-ctl".into()),
@@ -117,6 +128,7 @@ fn context(caller: &Principal) -> Context {
         flights: None,
         log_level: None,
         path: None,
+        asked: Asked::default(),
     }
 }
 

@@ -1,18 +1,21 @@
 //! How the gateway and its servers are doing.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use mcpr_admin::{
-    Execute, Failure, ListServers, ServerList, ServerReport, ServerState, Status, StatusReport, Stop,
-    Stopping, Via,
+    ErrorCode, Execute, Failure, ListServers, ServerList, ServerReport, ServerState, Status, StatusReport,
+    Stop, Stopping, Via,
 };
 use mcpr_auth::{Principal, Timestamp};
-use mcpr_config::{ServerEntry, ServerState as Configured, Via as ConfiguredVia};
+use mcpr_config::{ServerEntry, Via as ConfiguredVia};
 use mcpr_registry::{Kind, ServerState as Listed};
 use mcpr_upstream::Phase;
 
 use super::Operator;
+use crate::events::Seen;
 use crate::gateway::Gateway;
+use crate::plan::{Plan, Standing};
 
 impl Execute<Status, Principal> for Operator {
     async fn execute(&self, _: &Principal, _: Status) -> Result<StatusReport, Failure> {
@@ -30,8 +33,8 @@ impl Execute<Status, Principal> for Operator {
             started_at: Timestamp::from_unix(i64::try_from(since_epoch).unwrap_or_default()).to_string(),
             listen: gateway.facts.listen.clone(),
             config_files: gateway
-                .facts
-                .config_files
+                .plan()
+                .files
                 .iter()
                 .map(|file| file.display().to_string())
                 .collect(),
@@ -74,10 +77,10 @@ async fn servers(gateway: &Gateway) -> Vec<ServerReport> {
     let mut reports = Vec::new();
     for _ in 0..LOOKS {
         gateway.caught_up().await;
-        reports = gateway
-            .order
-            .iter()
-            .map(|name| report(gateway, &gateway.servers[name]))
+        let plan = gateway.plan();
+        reports = plan
+            .entries()
+            .map(|entry| report(gateway, &plan, entry))
             .collect();
         if gateway.is_caught_up() {
             break; // Nothing has changed between the lists and the look at the servers.
@@ -86,13 +89,21 @@ async fn servers(gateway: &Gateway) -> Vec<ServerReport> {
     reports
 }
 
-fn report(gateway: &Gateway, entry: &ServerEntry) -> ServerReport {
+impl Operator {
+    /// How one server is, once the lists say so too.
+    pub(super) async fn server(&self, name: &str) -> Result<ServerReport, Failure> {
+        let servers = servers(&self.gateway).await;
+        let found = servers.into_iter().find(|server| server.name == name);
+        found.ok_or_else(|| Failure::new(ErrorCode::NotFound, format!("there is no server `{name}`")))
+    }
+}
+
+fn report(gateway: &Gateway, plan: &Plan, entry: &ServerEntry) -> ServerReport {
     let status = gateway.pool.get(&entry.name).map(|upstream| upstream.status());
     let replica = status.as_ref().and_then(|status| status.replica.as_ref());
     let offers = status.as_ref().and_then(|status| status.offers.as_ref());
     let count = |kind| offers.map(|offers| offers.items(kind).len() as u64);
-    let (state, reason) = state(entry, status.as_ref());
-    let state = as_listed(gateway, entry, state);
+    let (state, reason) = how_it_is(gateway, plan, entry, status.as_ref());
     ServerReport {
         name: entry.name.to_string(),
         state,
@@ -104,7 +115,7 @@ fn report(gateway: &Gateway, entry: &ServerEntry) -> ServerReport {
             .zip(count(Kind::Templates))
             .map(|(resources, templates)| resources + templates),
         in_flight: replica.map_or(0, |replica| replica.in_flight() as u64),
-        reason: reason.map(|reason| gateway.secrets.scrub(&reason).into_owned()),
+        reason,
         retry_in_ms: status
             .as_ref()
             .and_then(mcpr_upstream::Status::retry_in)
@@ -114,11 +125,37 @@ fn report(gateway: &Gateway, entry: &ServerEntry) -> ServerReport {
     }
 }
 
-fn state(entry: &ServerEntry, status: Option<&mcpr_upstream::Status>) -> (ServerState, Option<String>) {
-    match &entry.state {
-        Configured::Misconfigured(fault) => return (ServerState::Misconfigured, Some(fault.reason())),
-        Configured::Disabled => return (ServerState::Disabled, None),
-        Configured::Enabled(_) => {}
+/// How every server is at this moment.
+pub(crate) fn how_servers_are(gateway: &Gateway) -> Vec<Seen> {
+    let plan = gateway.plan();
+    let seen = |entry: &Arc<ServerEntry>| {
+        let status = gateway.pool.get(&entry.name).map(|upstream| upstream.status());
+        let (state, reason) = how_it_is(gateway, &plan, entry, status.as_ref());
+        (entry.name.clone(), state, reason)
+    };
+    plan.entries().map(seen).collect()
+}
+
+/// How a server is, and why.
+fn how_it_is(
+    gateway: &Gateway,
+    plan: &Plan,
+    entry: &ServerEntry,
+    status: Option<&mcpr_upstream::Status>,
+) -> (ServerState, Option<String>) {
+    let (state, reason) = state(plan.standing(entry), status);
+    let reason = reason.map(|reason| gateway.secrets.scrub(&reason).into_owned());
+    (as_listed(gateway, entry, state), reason)
+}
+
+fn state(standing: Standing<'_>, status: Option<&mcpr_upstream::Status>) -> (ServerState, Option<String>) {
+    match standing {
+        Standing::Misconfigured(fault) => return (ServerState::Misconfigured, Some(fault.reason())),
+        Standing::OffInFile => return (ServerState::Disabled, None),
+        Standing::SwitchedOff => {
+            return (ServerState::Disabled, Some("turned off by an operator".into()));
+        }
+        Standing::On(_) => {}
     }
     let Some(status) = status else {
         return (ServerState::Down, None);

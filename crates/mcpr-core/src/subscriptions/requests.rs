@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use mcpr_auth::{Principal, Scope};
+use mcpr_auth::{Principal, Scope as Allowed};
 use mcpr_bridge::Passage;
 use mcpr_protocol::{ErrorObject, Method, Object, RawJson, Rope, Version, code};
 use mcpr_registry::{ServerName, ServerState};
@@ -19,6 +19,7 @@ use crate::client::Context;
 use crate::dispatch::allowed;
 use crate::fault::Fault;
 use crate::gateway::Gateway;
+use crate::scope::Scope;
 use crate::session::Session;
 use crate::snapshot::Snapshot;
 
@@ -33,8 +34,9 @@ impl Gateway {
     pub(crate) async fn subscribe(&self, context: &Context, params: Option<&Object>) -> Result<Rope, Fault> {
         let (session, uri) = subject(context, params, &Method::ResourcesSubscribe)?;
         self.wake_on_first_request().await;
-        let topic = self.topic(&uri, Instant::now() + STANDING).await?;
-        let most = self.options.limits.subscriptions;
+        let (scope, _) = self.scope(&context.principal, &context.asked);
+        let topic = self.topic(&scope, &uri, Instant::now() + STANDING).await?;
+        let most = self.plan().options.limits.subscriptions;
         let all = self.subscriptions.of(Feed::Resources);
         let taken = session.subscriber.take(all, &topic, &uri, most);
         match taken {
@@ -53,7 +55,9 @@ impl Gateway {
     pub(crate) fn unsubscribe(&self, context: &Context, params: Option<&Object>) -> Result<Rope, Fault> {
         let (session, uri) = subject(context, params, &Method::ResourcesUnsubscribe)?;
         if !session.subscriber.release(&uri) {
-            session.subscriber.release_all_to(&route(&self.snapshot(), &uri)?);
+            session
+                .subscriber
+                .release_all_to(&route(&self.sight(context), &uri)?);
         }
         Ok(RawJson::from_static("{}").into())
     }
@@ -63,6 +67,7 @@ impl Gateway {
     pub(crate) async fn stand(
         self: Arc<Self>,
         principal: Principal,
+        scope: Scope,
         ears: PerFeed<Arc<Subscriber>>,
         names: PerFeed<Vec<Arc<str>>>,
     ) -> PerFeed<Vec<Arc<str>>> {
@@ -70,13 +75,13 @@ impl Gateway {
         if Feed::ALL.iter().any(|feed| !names.of(*feed).is_empty()) {
             let _ = timeout_at(deadline, self.wake_on_first_request()).await;
         }
-        let (gateway, principal) = (&self, &principal);
+        let (gateway, caller) = (&self, (&principal, &scope));
         let [resources, tasks] = Feed::ALL.map(|feed| {
             let (ear, names) = (ears.of(feed), names.of(feed));
             async move {
                 let mut asked = Vec::new();
                 for name in names {
-                    if let Ok(topic) = gateway.topic_of(feed, principal, name, deadline).await {
+                    if let Ok(topic) = gateway.topic_of(feed, caller, name, deadline).await {
                         ear.take(gateway.subscriptions.of(feed), &topic, name, usize::MAX);
                         asked.push((name.clone(), topic));
                     }
@@ -91,12 +96,12 @@ impl Gateway {
     async fn topic_of(
         &self,
         feed: Feed,
-        principal: &Principal,
+        (principal, scope): (&Principal, &Scope),
         name: &str,
         deadline: Instant,
     ) -> Result<Topic, Fault> {
         match feed {
-            Feed::Resources => self.topic(name, deadline).await,
+            Feed::Resources => self.topic(scope, name, deadline).await,
             Feed::Tasks => self.task_topic(principal, name),
         }
     }
@@ -117,7 +122,7 @@ impl Gateway {
     }
 
     /// Whose a resource is. One that nobody has may be that of a server that is just starting.
-    async fn topic(&self, uri: &str, deadline: Instant) -> Result<Topic, Fault> {
+    async fn topic(&self, scope: &Scope, uri: &str, deadline: Instant) -> Result<Topic, Fault> {
         if uri.len() > LONGEST {
             return Err(Fault::InvalidParams(format!(
                 "`uri` is longer than {LONGEST} bytes, which is too long for a subscription"
@@ -125,11 +130,11 @@ impl Gateway {
         }
         let mut snapshots = self.snapshot.clone();
         let known = |snapshot: &Arc<Snapshot>| {
-            let unknown = matches!(route(snapshot, uri), Err(Fault::UnknownResource(_)));
+            let unknown = matches!(route(&snapshot.sight(scope), uri), Err(Fault::UnknownResource(_)));
             !unknown || !is_growing(snapshot)
         };
         let _ = timeout_at(deadline, snapshots.wait_for(known)).await;
-        let route = route(&self.snapshot(), uri)?;
+        let route = route(&self.snapshot().sight(scope), uri)?;
         self.usable(&route.server)?;
         let removed = || RouteError::new(route.server.clone(), RouteErrorKind::Removed);
         Ok(Topic {
@@ -202,7 +207,7 @@ fn subject<'c>(
     params: Option<&Object>,
     method: &Method,
 ) -> Result<(&'c Session, Arc<str>), Fault> {
-    allowed(context, Scope::Read)?;
+    allowed(context, Allowed::Read)?;
     let params = params.ok_or_else(|| Fault::InvalidParams(format!("`{method}` needs `params`")))?;
     let session = context.session.as_deref().ok_or(Fault::NoSession)?;
     Ok((session, name(params, "uri")?.into()))

@@ -18,6 +18,7 @@ pub(crate) fn server(name: &str) -> Listing {
     Listing {
         server: name.parse().unwrap(),
         naming: ServerNaming::default(),
+        overrides: Default::default(),
         stateless_http: false,
         offers: Arc::new(Offers::default()),
     }

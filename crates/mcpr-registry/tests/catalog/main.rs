@@ -8,5 +8,7 @@
 mod common;
 mod lists;
 mod names;
+mod overrides;
 mod properties;
 mod uris;
+mod views;

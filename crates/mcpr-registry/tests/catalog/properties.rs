@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use mcpr_registry::{Assignments, Built, Catalog, Hyphens, Kind, Listing, Naming, PrefixPolicy, View};
+use mcpr_registry::{
+    Assignments, Built, Catalog, Hyphens, Kind, Listing, Naming, PrefixPolicy, ToolOverride, View,
+};
 use proptest::prelude::*;
 
 use crate::common::{Lists, server};
@@ -24,10 +26,22 @@ fn listing() -> impl Strategy<Value = Listing> {
     let server_name = "[ab]([._-][ab])?|[0-9]|a{45}";
     let prefix =
         prop_oneof![3 => Just(None), 1 => Just(Some(String::new())), 1 => "[ab._]{1,3}".prop_map(Some)];
-    (server_name, prefix, prop::collection::hash_set(name(), 0..8)).prop_map(|(name, prefix, tools)| {
-        let tools: Vec<&str> = tools.iter().map(String::as_str).collect();
-        let mut listing = server(&name).tools(&tools);
+    let tools = prop::collection::hash_map(name(), prop::option::weighted(0.2, name()), 0..8);
+    (server_name, prefix, tools).prop_map(|(server_name, prefix, tools)| {
+        let names: Vec<&str> = tools.keys().map(String::as_str).collect();
+        let mut listing = server(&server_name).tools(&names);
         listing.naming.prefix = prefix;
+        let overrides = tools.into_iter().filter(|(_, name)| name.is_some());
+        let overrides = overrides.map(|(tool, name)| {
+            (
+                tool,
+                ToolOverride {
+                    name,
+                    description: None,
+                },
+            )
+        });
+        listing.overrides = Arc::new(overrides.collect());
         listing
     })
 }

@@ -7,10 +7,10 @@ use crate::DatabaseFault;
 
 /// What makes each schema out of the one before; the first makes it out of an empty file. Entries
 /// are only ever added: databases in the field have run the old ones.
-const STEPS: &[&str] = &[include_str!("schema/1.sql")];
+const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// The schema that all of them make.
-const KNOWN: u32 = STEPS.len() as u32;
+pub(super) const KNOWN: u32 = STEPS.len() as u32;
 
 /// Marks a database as mcpr's, in the file's header: `mcpr` in ASCII.
 const APPLICATION_ID: i32 = 0x6d63_7072;

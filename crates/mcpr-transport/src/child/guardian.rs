@@ -70,8 +70,7 @@ impl Guardian {
     /// It ignores the signals with which a terminal or a service manager ends the gateway: its work
     /// is to outlive it.
     ///
-    /// On Linux `/proc/self/exe` is the best name for the running program: it holds even when the
-    /// file has been replaced. A guardian that ends is started again.
+    /// A guardian that ends is started again.
     ///
     /// # Errors
     ///
@@ -97,6 +96,15 @@ impl Guardian {
             children: AtomicU64::new(0),
             post: Some(post),
         })))
+    }
+
+    /// Starts the running program itself as the guardian process, with these arguments.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Guardian::start`].
+    pub fn start_own(args: &[&str]) -> io::Result<Self> {
+        Self::start(&own_program(), args)
     }
 
     /// No guardian: for programs that embed mcpr and must not start a process of their own kind.
@@ -269,6 +277,16 @@ impl State {
             // which to it is the end of the gateway.
             let _ = kill_process(*pid, Signal::KILL);
         }
+    }
+}
+
+/// The running program; on Linux under a name that holds even when its file has been replaced.
+fn own_program() -> PathBuf {
+    let found = || std::env::current_exe().unwrap_or_default();
+    if cfg!(target_os = "linux") {
+        "/proc/self/exe".into()
+    } else {
+        found()
     }
 }
 

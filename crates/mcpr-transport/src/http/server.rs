@@ -34,7 +34,7 @@ use tracing::{error, warn};
 
 pub use accepts::Accepts;
 pub use bound::{BindError, Bound};
-pub use front::{Call, Front, Health, Verb};
+pub use front::{Call, Front, Health, Operation, Verb};
 pub use holder::Holder;
 pub use options::{Limits, Options};
 pub use refusal::Refusal;

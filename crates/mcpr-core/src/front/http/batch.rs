@@ -15,6 +15,7 @@ use crate::client::Context;
 use crate::fault::Fault;
 use crate::flight::Step;
 use crate::front::batch::{self, Answers, Batch};
+use crate::scope::Asked;
 use crate::session::Session;
 
 impl HttpFront {
@@ -26,7 +27,7 @@ impl HttpFront {
             Ok(read) => read,
             Err(fault) => return refuse(None, &fault, Era::Session),
         };
-        let context = Context::of_session(&session, Some(PATH));
+        let context = Context::of_session(&session, Some(PATH)).asking(Asked::by(&call.head));
         let context = if call.accepts.events {
             context
         } else {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ::http::request::Parts;
 use ::http::{HeaderMap, HeaderName};
 use mcpr_auth::Principal;
 use mcpr_protocol::{Era, Method, Request, Version};
@@ -9,6 +10,7 @@ use mcpr_protocol::{Era, Method, Request, Version};
 use super::HttpFront;
 use crate::client::Context;
 use crate::fault::Fault;
+use crate::scope::Asked;
 use crate::session::Session;
 use crate::stateless;
 
@@ -23,17 +25,19 @@ impl HttpFront {
     pub(super) fn context(
         &self,
         caller: &Principal,
-        headers: &HeaderMap,
+        head: &Parts,
         request: &Request,
     ) -> Result<Option<Context>, (Fault, Era)> {
+        let (headers, asked) = (&head.headers, Asked::by(head));
         let stateless = |fault| (fault, Era::Stateless);
         let session = |fault| (fault, Era::Session);
         if let Some(envelope) = stateless::envelope(request.params.as_ref()).map_err(stateless)? {
-            let snapshot = self.gateway.snapshot();
-            stateless::check(headers, request, &envelope, &snapshot).map_err(stateless)?;
+            let sight = self.gateway.sight_of(caller, &asked);
+            stateless::check(headers, request, &envelope, &sight).map_err(stateless)?;
             let context = stateless::context(caller.clone(), &envelope).map_err(stateless)?;
             return Ok(Some(Context {
                 path: Some(PATH),
+                asked,
                 ..context
             }));
         }
@@ -46,7 +50,7 @@ impl HttpFront {
         let found = self
             .session(caller, headers, Some(&request.method))
             .map_err(session)?;
-        Ok(Some(Context::of_session(&found, Some(PATH))))
+        Ok(Some(Context::of_session(&found, Some(PATH)).asking(asked)))
     }
 
     /// The session that a request belongs to, if its version header is sound.

@@ -11,6 +11,7 @@ use super::events::listen_events;
 use super::refusal::refuse;
 use crate::dispatch::Handled;
 use crate::fault::Fault;
+use crate::scope::Asked;
 
 impl HttpFront {
     pub(super) async fn post(&self, caller: Principal, call: Call) -> Reply {
@@ -28,9 +29,9 @@ impl HttpFront {
 
     async fn request(&self, caller: Principal, call: Call, request: Request) -> Reply {
         let id = request.id.clone();
-        let context = match self.context(&caller, &call.head.headers, &request) {
+        let context = match self.context(&caller, &call.head, &request) {
             Ok(Some(context)) => context,
-            Ok(None) => return self.initialize(caller, request),
+            Ok(None) => return self.initialize(caller, &Asked::by(&call.head), request),
             Err((fault, era)) => return refuse(Some(&id), &fault, era),
         };
         let context = if call.accepts.events {
@@ -47,8 +48,8 @@ impl HttpFront {
         }
     }
 
-    fn initialize(&self, caller: Principal, request: Request) -> Reply {
-        match self.gateway.open_session(caller, Some(PATH), request) {
+    fn initialize(&self, caller: Principal, asked: &Asked, request: Request) -> Reply {
+        match self.gateway.open_session(caller, Some(PATH), asked, request) {
             Ok((session, done)) => {
                 let id =
                     HeaderValue::try_from(&*session.id).expect("hexadecimal digits can stand in a header");

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use ::http::request::Parts;
 use ::http::{HeaderMap, HeaderName, StatusCode};
 use bytes::Bytes;
 use futures_util::{FutureExt, Stream, StreamExt, stream};
@@ -15,6 +16,7 @@ use super::context::{SESSION, names_stateless_version};
 use super::events::{priming, read};
 use super::refusal::{no_stream, nothing_follows, refuse};
 use crate::notices::SessionNotices;
+use crate::scope::Asked;
 use crate::session::Session;
 use crate::streams::{self, Reader, Resumed};
 
@@ -31,7 +33,8 @@ struct General {
 }
 
 impl HttpFront {
-    pub(super) fn get(&self, caller: &Principal, headers: &HeaderMap) -> Reply {
+    pub(super) fn get(&self, caller: &Principal, head: &Parts) -> Reply {
+        let headers = &head.headers;
         if names_stateless_version(headers) || !headers.contains_key(SESSION) {
             return no_stream();
         }
@@ -42,7 +45,7 @@ impl HttpFront {
         let last = headers.get(LAST_EVENT).and_then(|id| id.to_str().ok());
         match last.map_or(Resumed::General(None), |id| session.streams.resume(id)) {
             Resumed::Request(reader) => Reply::events(read(reader)),
-            Resumed::General(event) => self.general(session, event),
+            Resumed::General(event) => self.general(session, Asked::by(head), event),
             Resumed::Nothing => nothing_follows(),
         }
     }
@@ -61,14 +64,14 @@ impl HttpFront {
     }
 
     /// The stream for what belongs to no request, from behind an event on.
-    fn general(&self, session: Arc<Session>, event: Option<u64>) -> Reply {
+    fn general(&self, session: Arc<Session>, asked: Asked, event: Option<u64>) -> Reply {
         let stream = session.streams.general(&self.gateway.sessions.replay);
         let reader = stream.read_after(event);
         let priming = priming(&session, &reader);
         let general = General {
             stream,
             reader,
-            notices: SessionNotices::open(&self.gateway, session),
+            notices: SessionNotices::open(&self.gateway, session, asked),
         };
         Reply::events(stream::iter(priming).chain(general.events()))
     }

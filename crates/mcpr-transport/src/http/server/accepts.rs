@@ -30,18 +30,12 @@ impl Accepts {
     };
 
     pub(super) fn of(headers: &HeaderMap) -> Self {
-        let lines = headers
-            .get_all(ACCEPT)
-            .iter()
-            .filter_map(|line| line.to_str().ok());
-        let ranges = lines.flat_map(|line| line.split(',')).map(str::trim);
-        let mut ranges = ranges.filter(|range| !range.is_empty()).peekable();
+        let mut ranges = ranges(headers).peekable();
         if ranges.peek().is_none() {
             return Self::ANYTHING;
         }
         let (mut json, mut events) = (Verdict::default(), Verdict::default());
-        for range in ranges {
-            let (kind, wanted) = read_range(range);
+        for (kind, wanted) in ranges {
             json.hear(kind, wanted, "application", "json");
             events.hear(kind, wanted, "text", "event-stream");
         }
@@ -71,6 +65,19 @@ impl Verdict {
             self.wanted |= wanted;
         }
     }
+}
+
+/// Whether a client asks for a stream of events by its name.
+pub(super) fn names_events(headers: &HeaderMap) -> bool {
+    ranges(headers).any(|(kind, wanted)| wanted && kind.eq_ignore_ascii_case("text/event-stream"))
+}
+
+/// The media ranges of the `Accept` header, each with whether it is wanted.
+fn ranges(headers: &HeaderMap) -> impl Iterator<Item = (&str, bool)> {
+    let lines = headers.get_all(ACCEPT).iter();
+    let lines = lines.filter_map(|line| line.to_str().ok());
+    let ranges = lines.flat_map(|line| line.split(',')).map(str::trim);
+    ranges.filter(|range| !range.is_empty()).map(read_range)
 }
 
 /// How exactly a range names a media type; 0 when it does not.
@@ -145,6 +152,14 @@ mod tests {
             (false, false)
         );
         assert_eq!(accepts(&["text/html, image/png;q=1.0"]), (false, false));
+    }
+
+    #[test]
+    fn only_who_names_a_stream_asks_for_one() {
+        let names = |line: &str| names_events(&HeaderMap::from_iter([(ACCEPT, line.parse().unwrap())]));
+        assert!(names("text/event-stream") && names("application/json, Text/Event-Stream;q=0.5"));
+        assert!(!names("*/*") && !names("text/*") && !names("text/event-stream;q=0"));
+        assert!(!names_events(&HeaderMap::new()));
     }
 
     #[test]

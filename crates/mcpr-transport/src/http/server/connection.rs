@@ -26,7 +26,9 @@ use super::guard::Guard;
 use super::pulse::Pulse;
 use super::route::Route;
 use super::wire::{Socket, Wire};
-use super::{Accepts, Call, Content, Front, Health, Limits, Refusal, Reply, Verb, accepts, cors, intake};
+use super::{
+    Accepts, Call, Content, Front, Health, Limits, Operation, Refusal, Reply, Verb, accepts, cors, intake,
+};
 
 /// What is the same for all connections of a server.
 pub(super) struct Rules {
@@ -130,7 +132,7 @@ impl<F: Front> Connection<F> {
         }
         match Route::of(head.uri.path(), &self.rules.endpoint, self.rules.admin) {
             Route::Mcp => self.mcp(head, body).await,
-            Route::Admin(operation) => self.admin(&head, operation, body).await,
+            Route::Admin(path) => self.admin(&head, path, body).await,
             Route::Health(which) => self.health(&head, which),
             Route::Nowhere => Err(Refusal::NotFound {
                 endpoint: self.rules.endpoint.clone(),
@@ -157,13 +159,17 @@ impl<F: Front> Connection<F> {
         Ok(self.front.mcp(caller, call).await)
     }
 
-    async fn admin(&self, head: &Parts, operation: &str, body: &mut Incoming) -> Result<Reply, Turned> {
+    async fn admin(&self, head: &Parts, path: &str, body: &mut Incoming) -> Result<Reply, Turned> {
         let caller = self.admit(head)?;
         if head.method != Method::POST {
             return Err(Refusal::Method { allow: "POST" }.into());
         }
-        let body = self.json_body(&head.headers, body).await?;
-        Ok(self.front.admin(caller, operation, body).await)
+        let operation = Operation {
+            path,
+            streamed: accepts::names_events(&head.headers),
+            body: self.json_body(&head.headers, body).await?,
+        };
+        Ok(self.front.admin(caller, operation).await)
     }
 
     fn health(&self, head: &Parts, which: Health) -> Result<Reply, Turned> {

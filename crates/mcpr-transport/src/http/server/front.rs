@@ -40,9 +40,9 @@ pub trait Front: Send + Sync + 'static {
     /// A panic in it becomes a 500 with a request id and harms nobody else.
     fn mcp(&self, caller: Self::Caller, call: Call) -> impl Future<Output = Reply> + Send;
 
-    /// Carries out the operation `path` (what follows `/admin/v1/`); only called where
+    /// Carries out an operation of the admin API; only called where
     /// [`Options::admin`](super::Options::admin) is on.
-    fn admin(&self, caller: Self::Caller, path: &str, body: Bytes) -> impl Future<Output = Reply> + Send;
+    fn admin(&self, caller: Self::Caller, operation: Operation<'_>) -> impl Future<Output = Reply> + Send;
 
     /// Says how the gateway is, to anybody.
     fn health(&self, which: Health) -> Reply;
@@ -63,6 +63,17 @@ pub struct Call {
     /// What the client takes as an answer.
     pub accepts: Accepts,
     /// The whole body; empty unless the verb is [`Verb::Post`].
+    pub body: Bytes,
+}
+
+/// One request to the admin API.
+#[derive(Debug)]
+pub struct Operation<'head> {
+    /// What follows `/admin/v1/`.
+    pub path: &'head str,
+    /// Whether the client asks for a stream as the answer: its `Accept` names `text/event-stream`.
+    pub streamed: bool,
+    /// The whole body.
     pub body: Bytes,
 }
 

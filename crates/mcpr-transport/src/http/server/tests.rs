@@ -21,7 +21,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{Bound, Call, Front, Health, Options, Reply, serve};
+use super::{Bound, Call, Front, Health, Operation, Options, Reply, serve};
 
 type Answering = Pin<Box<dyn Future<Output = Reply> + Send>>;
 
@@ -56,8 +56,9 @@ impl Front for Desk {
         (self.mcp)(call)
     }
 
-    async fn admin(&self, (): (), path: &str, _: Bytes) -> Reply {
-        Reply::json(StatusCode::OK, Rope::from(format!(r#"{{"operation":"{path}"}}"#)))
+    async fn admin(&self, (): (), Operation { path, streamed, .. }: Operation<'_>) -> Reply {
+        let how = if streamed { ", streamed" } else { "" };
+        Reply::json(StatusCode::OK, Rope::from(format!(r#"{{"operation":"{path}{how}"}}"#)))
     }
 
     fn health(&self, which: Health) -> Reply {

@@ -268,6 +268,8 @@ async fn operations_are_served_only_where_they_are_switched_on() {
     });
     assert_eq!(open.ask(&operation).await.json()["operation"], "servers/list");
     assert_eq!(open.ask(&anonymous(&operation)).await.status, 401);
+    let streamed = post("/admin/v1/events", "Accept: text/event-stream\r\n", "{}");
+    assert_eq!(open.ask(&streamed).await.json()["operation"], "events, streamed");
     assert_eq!(
         open.ask(&operation.replace("POST", "GET")).await.header("allow"),
         Some("post")

@@ -1,0 +1,87 @@
+//! What a gateway keeps: asked of it, or looked after on the disk while none is running.
+
+use std::cell::Cell;
+
+use mcpr_admin::{ClientError, Operation};
+
+use crate::cli::Global;
+use crate::connect::{Gateway, locations};
+use crate::database::{Database, Offline};
+use crate::out::Out;
+use crate::problem::Problem;
+
+/// The gateway, and its files in its absence.
+#[derive(Debug)]
+pub(crate) struct Books<'a> {
+    global: &'a Global,
+    out: &'a Out,
+    gateway: Gateway,
+    /// Whether the gateway was asked and none was running.
+    offline: Cell<bool>,
+    told: Cell<bool>,
+}
+
+impl<'a> Books<'a> {
+    /// Finds out where they are; whether a gateway runs is seen when it is asked.
+    pub(crate) fn of(global: &'a Global, out: &'a Out) -> Result<Self, Problem> {
+        Ok(Self {
+            global,
+            out,
+            gateway: Gateway::locate(global)?,
+            offline: Cell::new(false),
+            told: Cell::new(false),
+        })
+    }
+
+    /// The gateway alone, for what only a running one knows.
+    pub(crate) fn gateway(&self) -> &Gateway {
+        &self.gateway
+    }
+
+    /// Whether what was asked was answered from the disk.
+    pub(crate) fn are_offline(&self) -> bool {
+        self.offline.get()
+    }
+
+    /// Asks the gateway; if none is running where one is looked for by itself, works on the disk.
+    pub(crate) async fn ask<O>(&self, operation: O) -> Result<O::Output, Problem>
+    where
+        O: Operation,
+        Database: Offline<O>,
+    {
+        if self.offline.get() {
+            return self.look_after(operation).await;
+        }
+        match self.gateway.ask(&operation).await {
+            Err(ClientError::NotRunning { .. }) if self.may_stand_in() => {
+                self.offline.set(true);
+                self.look_after(operation).await
+            }
+            answer => Ok(answer?),
+        }
+    }
+
+    /// A gateway that was named is not replaced by the files of another.
+    fn may_stand_in(&self) -> bool {
+        self.global.gateway.is_none() && self.global.socket.is_none()
+    }
+
+    async fn look_after<O>(&self, operation: O) -> Result<O::Output, Problem>
+    where
+        O: Operation,
+        Database: Offline<O>,
+    {
+        let locations = locations(self.global)?;
+        let path = locations.paths.database.clone();
+        let database = Database::open(locations, <Database as Offline<O>>::ABSENT).await?;
+        let outcome = database.carry_out(operation).await;
+        database.close().await;
+        let output = outcome?;
+        if !self.told.replace(true) {
+            let path = path.display();
+            self.out
+                .note(&format!("no gateway is running; used the database {path}"));
+        }
+        Ok(output)
+    }
+}

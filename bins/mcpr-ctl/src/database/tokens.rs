@@ -1,0 +1,126 @@
+//! Tokens, without a gateway.
+
+use mcpr_admin::{
+    CreateToken, CreatedToken, ListTokens, RevokeToken, Scope, Secret, TokenKind, TokenList, TokenReport,
+    TokenState,
+};
+use mcpr_auth::{MintError, NewToken, Timestamp, Token, mint};
+
+use super::{Absent, Database, Offline};
+use crate::problem::{Problem, chain};
+
+impl Offline<CreateToken> for Database {
+    const ABSENT: Absent = Absent::Make;
+
+    async fn carry_out(&self, wanted: CreateToken) -> Result<CreatedToken, Problem> {
+        let now = Timestamp::now();
+        let minted = mint(new_token(wanted)?, now).map_err(|error| no_token(&error))?;
+        self.store.insert_token(minted.token.clone(), minted.hash).await?;
+        let secret = Secret::new(minted.secret.reveal());
+        Ok(CreatedToken {
+            secret,
+            token: report(minted.token, now),
+        })
+    }
+}
+
+impl Offline<ListTokens> for Database {
+    const ABSENT: Absent = Absent::CountAsEmpty;
+
+    async fn carry_out(&self, _: ListTokens) -> Result<TokenList, Problem> {
+        let now = Timestamp::now();
+        let tokens = self.store.tokens().await?;
+        Ok(TokenList {
+            tokens: tokens.into_iter().map(|(token, _)| report(token, now)).collect(),
+        })
+    }
+}
+
+impl Offline<RevokeToken> for Database {
+    const ABSENT: Absent = Absent::CountAsEmpty;
+
+    async fn carry_out(&self, operation: RevokeToken) -> Result<TokenReport, Problem> {
+        let now = Timestamp::now();
+        Ok(report(self.store.revoke_token(&operation.which, now).await?, now))
+    }
+}
+
+fn new_token(wanted: CreateToken) -> Result<NewToken, Problem> {
+    let kind = match wanted.kind() {
+        TokenKind::Pat => mcpr_auth::TokenKind::Pat,
+        TokenKind::Adm => mcpr_auth::TokenKind::Adm,
+        TokenKind::Svc => mcpr_auth::TokenKind::Svc,
+    };
+    let scopes: Vec<_> = wanted.scopes.into_iter().map(allowed).collect();
+    let expires = wanted.expires.map(|text| text.parse()).transpose();
+    Ok(NewToken {
+        client: wanted.client,
+        project: wanted.project,
+        toolset: wanted.toolset,
+        scopes: mcpr_auth::Scopes::of(&scopes),
+        expires: expires.map_err(|error: mcpr_auth::InvalidTimestamp| invalid(&error))?,
+        ..NewToken::new(kind, wanted.name)
+    })
+}
+
+fn allowed(scope: Scope) -> mcpr_auth::Scope {
+    match scope {
+        Scope::Read => mcpr_auth::Scope::Read,
+        Scope::Call => mcpr_auth::Scope::Call,
+        Scope::Admin => mcpr_auth::Scope::Admin,
+    }
+}
+
+fn report(token: Token, now: Timestamp) -> TokenReport {
+    let text = |time: Timestamp| time.to_string();
+    TokenReport {
+        state: state(&token, now),
+        id: token.id.to_string(),
+        kind: kind(token.kind),
+        name: token.name,
+        prefix: token.prefix,
+        client: token.client,
+        project: token.project,
+        toolset: token.toolset,
+        scopes: token.scopes.iter().map(scope).collect(),
+        created: token.created.to_string(),
+        expires: token.expires.map(text),
+        last_used: token.last_used.map(text),
+        revoked: token.revoked.map(text),
+    }
+}
+
+fn state(token: &Token, now: Timestamp) -> TokenState {
+    match (token.revoked, token.is_active(now)) {
+        (Some(_), _) => TokenState::Revoked,
+        (None, true) => TokenState::Active,
+        (None, false) => TokenState::Expired,
+    }
+}
+
+fn kind(kind: mcpr_auth::TokenKind) -> TokenKind {
+    match kind {
+        mcpr_auth::TokenKind::Pat => TokenKind::Pat,
+        mcpr_auth::TokenKind::Adm => TokenKind::Adm,
+        mcpr_auth::TokenKind::Svc => TokenKind::Svc,
+    }
+}
+
+fn scope(scope: mcpr_auth::Scope) -> Scope {
+    match scope {
+        mcpr_auth::Scope::Read => Scope::Read,
+        mcpr_auth::Scope::Call => Scope::Call,
+        mcpr_auth::Scope::Admin => Scope::Admin,
+    }
+}
+
+fn no_token(error: &MintError) -> Problem {
+    match error {
+        MintError::Label(_) => invalid(error),
+        MintError::NoRandomness(_) => Problem::failed(chain(error)),
+    }
+}
+
+fn invalid(error: &dyn std::error::Error) -> Problem {
+    Problem::usage(chain(error))
+}

@@ -1,0 +1,191 @@
+//! Hides what may be secret where a configuration is shown to people.
+//!
+//! A `${…}` is shown as it is written; what is written out is hidden where secrets usually stand.
+
+use std::ops::Range;
+
+use jsonc_parser::ast::{Object, Value};
+use jsonc_parser::common::Ranged;
+use mcpr_protocol::RawJson;
+use mcpr_telemetry::Secrets;
+
+use crate::entry::shown_url;
+use crate::reference;
+
+/// What stands in the place of what is not shown.
+pub(crate) const VEIL: &str = "•••";
+
+/// How freely the value of a key may be shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Openness {
+    /// Only its references.
+    Closed,
+    /// Scheme, host and path.
+    Url,
+    /// All but what looks like a credential.
+    Open,
+}
+
+/// The objects whose members are variables or headers, under all the names that clients give them.
+const CLOSED: [&str; 5] = ["env", "envs", "environment", "headers", "http_headers"];
+
+const URLS: [&str; 5] = ["url", "serverUrl", "httpUrl", "uri", "endpoints"];
+
+/// Parts of names that stand for secrets, in lower case without `-` and `_`.
+const TELLING: [&str; 10] = [
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "apikey",
+    "authorization",
+    "credential",
+    "privatekey",
+    "cookie",
+];
+
+/// Whether something of this name usually holds a secret.
+pub fn looks_secret(name: &str) -> bool {
+    let plain = name.to_ascii_lowercase().replace(['-', '_', '.'], "");
+    TELLING.iter().any(|part| plain.contains(part))
+}
+
+/// Whether a text says all by itself: no part of it is filled in from elsewhere.
+pub fn is_written_out(text: &str) -> bool {
+    !references(text).any(|(_, inside)| inside.is_some())
+}
+
+impl Openness {
+    fn of(path: &[&str]) -> Self {
+        match path {
+            [.., holder, _] if CLOSED.contains(holder) => Self::Closed,
+            [.., key] if URLS.contains(key) => Self::Url,
+            [.., key] if looks_secret(key) => Self::Closed,
+            _ => Self::Open,
+        }
+    }
+}
+
+/// The value at these keys of an entry as it may be shown.
+pub(crate) fn veiled(path: &[&str], text: &str) -> String {
+    match Openness::of(path) {
+        Openness::Closed => references(text)
+            .map(|(plain, inside)| closed(plain, inside))
+            .collect(),
+        Openness::Url => shown_url(text),
+        Openness::Open if is_written_out(text) => Secrets::default().scrub(text).into_owned(),
+        Openness::Open => text.to_owned(),
+    }
+}
+
+/// The ranges of a document that are not shown, with what is shown there.
+pub(crate) fn hidden(root: &Object<'_>) -> Vec<(Range<usize>, String)> {
+    let mut found = Vec::new();
+    for member in &root.properties {
+        let section = member.name.as_str();
+        match &member.value {
+            Value::Object(servers) if ["mcpServers", "servers"].contains(&section) => {
+                let entries = servers.properties.iter();
+                entries.for_each(|entry| look(&entry.value, &mut Vec::new(), &mut found));
+            }
+            value => look(value, &mut vec![section], &mut found),
+        }
+    }
+    found
+}
+
+fn look<'t>(value: &'t Value<'t>, path: &mut Vec<&'t str>, found: &mut Vec<(Range<usize>, String)>) {
+    match value {
+        Value::Object(object) => {
+            for member in &object.properties {
+                path.push(member.name.as_str());
+                look(&member.value, path, found);
+                path.pop();
+            }
+        }
+        Value::Array(array) => array
+            .elements
+            .iter()
+            .for_each(|element| look(element, path, found)),
+        Value::StringLit(literal) => hide(literal.range(), path, &literal.value, found),
+        Value::NumberLit(literal) => hide(literal.range(), path, literal.value, found),
+        Value::BooleanLit(_) | Value::NullKeyword(_) => {}
+    }
+}
+
+fn hide(
+    range: jsonc_parser::common::Range,
+    path: &[&str],
+    text: &str,
+    found: &mut Vec<(Range<usize>, String)>,
+) {
+    let shown = veiled(path, text);
+    if shown != text {
+        found.push((
+            range.start..range.end,
+            RawJson::string(&shown).as_str().to_owned(),
+        ));
+    }
+}
+
+/// What stands before each `${…}`, and what is between its braces; in the end what is behind the last.
+fn references(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let found = reference::next(text);
+        rest = found.map(|(_, _, after)| after);
+        Some(found.map_or((text, None), |(plain, inside, _)| (plain, Some(inside))))
+    })
+}
+
+fn closed(plain: &str, inside: Option<&str>) -> String {
+    let scheme = ["", "bearer", "basic", "token"].contains(&plain.trim().to_ascii_lowercase().as_str());
+    // A scheme alone is no secret, but a value of that name may be one.
+    let shown = if scheme && (inside.is_some() || plain.trim().is_empty()) {
+        plain
+    } else {
+        VEIL
+    };
+    let reference = inside.map(|inside| match inside.split_once(":-") {
+        Some((name, default)) if !default.is_empty() => format!("${{{name}:-{VEIL}}}"),
+        _ => format!("${{{inside}}}"),
+    });
+    format!("{shown}{}", reference.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_variables_and_headers_show_only_what_they_refer_to() {
+        let header = |text| veiled(&["headers", "Authorization"], text);
+
+        assert_eq!(header("Bearer ${TOKEN}"), "Bearer ${TOKEN}");
+        assert_eq!(header("Bearer abc"), "•••");
+        assert_eq!(header("${A}abc${B:-def}"), "${A}•••${B:-•••}");
+        assert_eq!(header("${B:-}"), "${B:-}");
+        assert_eq!(header("Token"), "•••");
+        assert_eq!(header(""), "");
+        assert_eq!(veiled(&["env", "LEVEL"], "info"), "•••");
+        assert_eq!(veiled(&["transport", "env", "LEVEL"], "info"), "•••");
+        assert_eq!(veiled(&["oauth", "clientSecret"], "abc"), "•••");
+    }
+
+    #[test]
+    fn everything_else_is_shown_but_for_what_looks_like_a_credential() {
+        assert_eq!(veiled(&["command"], "uvx"), "uvx");
+        assert_eq!(
+            veiled(&["args"], "--header=Authorization: Bearer abcdef123"),
+            "--header=Authorization: [redacted]"
+        );
+        assert_eq!(veiled(&["args"], "Bearer ${TOKEN}"), "Bearer ${TOKEN}");
+        assert_eq!(veiled(&["mcpr", "env"], "inherit"), "inherit");
+        assert_eq!(
+            veiled(&["url"], "https://a:b@example.com/mcp?key=c"),
+            "https://…@example.com/mcp?…"
+        );
+    }
+}

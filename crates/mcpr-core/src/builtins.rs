@@ -1,0 +1,193 @@
+//! The built-in tools: how a client finds, builds and equips toolsets (SET-03).
+//!
+//! Each is an operation of the admin API, carried out for whoever calls it and for nobody else.
+
+use std::sync::{Arc, OnceLock};
+
+use http::StatusCode;
+use mcpr_admin::{
+    ActiveToolset, BuildToolset, DeleteToolset, DiscoverTools, EquipToolset, ErrorCode, Failure,
+    ListToolsets, Operation, UnequipToolset,
+};
+use mcpr_auth::Scope;
+use mcpr_protocol::{Method, Object, RawJson};
+use mcpr_registry::BUILT_IN_TOOLS;
+use mcpr_telemetry::Status;
+use serde_json::{Value, json};
+
+use crate::client::Context;
+use crate::dispatch::{Incoming, allowed, own_result};
+use crate::fault::Fault;
+use crate::flight::Done;
+use crate::gateway::Gateway;
+use crate::toolsets::{Asker, ToolsetError};
+
+/// What operators and records call the server that has the built-in tools.
+pub(crate) const SERVER: &str = "mcpr";
+
+/// The definitions, as clients of both eras get them.
+const DEFINITIONS: &str = include_str!("builtins/definitions.json");
+
+/// Members of operations that are an operator's to set.
+const OPERATORS: [&str; 3] = ["principal", "owner", "force"];
+
+/// The definitions of all built-in tools, one behind the other, as they stand in a list.
+pub(crate) fn listed() -> &'static [u8] {
+    static LISTED: OnceLock<Vec<u8>> = OnceLock::new();
+    LISTED.get_or_init(|| {
+        let list = compact(DEFINITIONS);
+        list[1..list.len() - 1].to_vec()
+    })
+}
+
+/// A JSON text without the blanks between its tokens.
+fn compact(text: &str) -> Vec<u8> {
+    let mut compact = Vec::with_capacity(text.len());
+    let (mut in_string, mut escaped) = (false, false);
+    for byte in text.bytes() {
+        if in_string || !byte.is_ascii_whitespace() {
+            compact.push(byte);
+        }
+        in_string ^= byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+    }
+    compact
+}
+
+impl Gateway {
+    /// The built-in tool that a request calls, if it calls one.
+    pub(crate) fn builtin(&self, method: &Method, params: Option<&Object>) -> Option<&'static str> {
+        if *method != Method::ToolsCall || !self.plan().options.builtins {
+            return None;
+        }
+        let name = params?.text("name")?;
+        BUILT_IN_TOOLS.into_iter().find(|tool| *tool == name)
+    }
+
+    /// Calls a built-in tool.
+    pub(crate) async fn call_builtin(
+        self: &Arc<Self>,
+        context: &Context,
+        incoming: &Incoming,
+        tool: &'static str,
+    ) -> Done {
+        let outcome = match self.check_builtin(context, incoming) {
+            Ok(arguments) => self.perform_builtin(context, tool, &arguments).await,
+            Err(fault) => return self.refuse(context, incoming, &fault),
+        };
+        let (result, status) = match outcome {
+            Ok(output) => (answer(&output), Status::Ok),
+            Err(ToolsetError::Fault(fault)) => return self.refuse(context, incoming, &fault),
+            Err(ToolsetError::Failure(failure)) => (tool_error(&failure), Status::ToolError),
+        };
+        let sight = self.sight(context);
+        let result = own_result(&result, context, &incoming.method, &sight);
+        self.done_builtin(context, incoming, tool, status, result)
+    }
+
+    fn check_builtin(&self, context: &Context, incoming: &Incoming) -> Result<RawJson, Fault> {
+        allowed(context, Scope::Call)?;
+        if self.is_closing() {
+            return Err(Fault::Stopping);
+        }
+        let arguments = incoming
+            .params
+            .as_ref()
+            .and_then(|params| params.get("arguments"));
+        let arguments = arguments.filter(|arguments| !arguments.is_null());
+        let arguments = arguments.unwrap_or_else(|| RawJson::from_static("{}"));
+        match Object::read(&arguments) {
+            Ok(_) => Ok(arguments),
+            Err(_) => Err(Fault::InvalidParams("`arguments` must be an object".into())),
+        }
+    }
+
+    async fn perform_builtin(
+        self: &Arc<Self>,
+        context: &Context,
+        tool: &str,
+        arguments: &RawJson,
+    ) -> Result<RawJson, ToolsetError> {
+        let asker = Asker::client(context);
+        match tool {
+            "discover-all-tools" => {
+                let asked = read::<DiscoverTools>(arguments)?;
+                shown(&self.discover(&asker, &asked)?)
+            }
+            "build-toolset" => shown(&self.build(&asker, read::<BuildToolset>(arguments)?).await?),
+            "list-toolsets" => {
+                read::<ListToolsets>(arguments)?;
+                shown(&self.list_toolsets(&asker, &ListToolsets {}))
+            }
+            "equip-toolset" => shown(&self.equip(&asker, read::<EquipToolset>(arguments)?).await?),
+            "unequip-toolset" => shown(&self.unequip(&asker, read::<UnequipToolset>(arguments)?).await?),
+            "get-active-toolset" => {
+                read::<ActiveToolset>(arguments)?;
+                shown(&self.active(&asker).await?)
+            }
+            _ => shown(&self.delete(&asker, read::<DeleteToolset>(arguments)?).await?),
+        }
+    }
+
+    fn done_builtin(
+        &self,
+        context: &Context,
+        incoming: &Incoming,
+        tool: &'static str,
+        status: Status,
+        result: mcpr_protocol::Rope,
+    ) -> Done {
+        self.note_of(
+            context,
+            incoming,
+            Some((SERVER, tool)),
+            status,
+            StatusCode::OK,
+            None,
+        );
+        Done {
+            text: mcpr_protocol::Response::text(Some(&incoming.id), Ok(result)),
+            status: StatusCode::OK,
+        }
+    }
+}
+
+/// The arguments of a call as the operation that they are; what is an operator's to say is unknown here.
+fn read<O: Operation>(arguments: &RawJson) -> Result<O, ToolsetError> {
+    let invalid = |what: String| {
+        ToolsetError::Failure(Failure::new(
+            ErrorCode::Invalid,
+            format!("the arguments do not fit: {what}"),
+        ))
+    };
+    let object = Object::read(arguments).map_err(|error| invalid(error.to_string()))?;
+    if let Some(member) = OPERATORS.into_iter().find(|member| object.get(member).is_some()) {
+        return Err(invalid(format!("unknown field `{member}`")));
+    }
+    arguments.read().map_err(|error| invalid(error.to_string()))
+}
+
+fn shown(output: &impl serde::Serialize) -> Result<RawJson, ToolsetError> {
+    Ok(RawJson::render(output))
+}
+
+/// The result of a tool: its structure, and the same as text for clients that know no structure
+/// (2025-06-18, tools: structured content).
+fn answer(structure: &RawJson) -> RawJson {
+    let text = RawJson::string(structure.as_str());
+    RawJson::trusted(format!(
+        r#"{{"content":[{{"type":"text","text":{}}}],"structuredContent":{}}}"#,
+        text.as_str(),
+        structure.as_str()
+    ))
+}
+
+/// What the model can do better next time (2025-11-25, tools: error handling).
+fn tool_error(failure: &Failure) -> RawJson {
+    let hint = failure
+        .hint
+        .as_ref()
+        .map_or_else(String::new, |hint| format!("\n{hint}"));
+    let text = Value::from(format!("{}{hint}", failure.message));
+    RawJson::render(&json!({ "content": [{ "type": "text", "text": text }], "isError": true }))
+}

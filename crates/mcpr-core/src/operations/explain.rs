@@ -1,0 +1,404 @@
+//! Why a tool is or is not visible, and where a call of it would go.
+
+use mcpr_admin::{
+    ActiveBy, Check, CheckedOf, DefinitionState, Execute, ExplainTool, Explanation, Failure, Verdict,
+};
+use mcpr_auth::{Principal, Scope as Allowed};
+use mcpr_registry::{ServerState, Tool, nearest};
+
+use super::Operator;
+use super::items::tool_report;
+use crate::gateway::Gateway;
+use crate::scope::{Asked, Choice, Limit, Scope, Within};
+use crate::snapshot::Snapshot;
+use crate::toolsets::{Asker, absent};
+
+/// How many other names are told.
+const SUGGESTIONS: usize = 5;
+
+/// For whom a tool is explained.
+struct Whose {
+    /// Whoever it is; nobody in particular without a token.
+    principal: Option<Principal>,
+    scope: Scope,
+    by: ActiveBy,
+}
+
+impl Execute<ExplainTool, Principal> for Operator {
+    async fn execute(&self, caller: &Principal, asked: ExplainTool) -> Result<Explanation, Failure> {
+        let gateway = &self.gateway;
+        let whose = self.whose(&asked).await?;
+        let snapshot = gateway.snapshot();
+        let mut checks = Vec::new();
+        let found = find(&snapshot, &asked.name, &mut checks);
+        let Some(tool) = found else {
+            return Ok(Explanation {
+                principal: whose.name(),
+                visible: false,
+                callable: false,
+                tool: None,
+                suggestions: suggestions(&snapshot, &asked.name),
+                route: None,
+                name: asked.name,
+                checks,
+            });
+        };
+        let sight = snapshot.sight(&whose.scope);
+        checks.push(server_check(&snapshot, tool));
+        checks.push(switch_check(&snapshot, tool));
+        checks.extend(naming_checks(&snapshot, tool));
+        checks.push(whose.token_check(tool));
+        checks.push(whose.project_check(&snapshot, tool));
+        checks.push(whose.toolset_check(tool));
+        checks.extend(whose.definition_check(gateway, caller, tool).await);
+        let origin = tool.origin.to_string();
+        let known = sight.known.tool_by_origin(&origin).is_some();
+        let misconfigured = state_of(&snapshot, tool) == Some(ServerState::Misconfigured);
+        Ok(Explanation {
+            principal: whose.name(),
+            visible: sight.listed.tool_by_origin(&origin).is_some(),
+            callable: known && whose.may_call() && !misconfigured,
+            tool: Some(tool_report(tool)),
+            route: Some(route(gateway, &snapshot, tool)),
+            suggestions: Vec::new(),
+            name: asked.name,
+            checks,
+        })
+    }
+}
+
+impl Operator {
+    async fn whose(&self, asked: &ExplainTool) -> Result<Whose, Failure> {
+        let principal = match &asked.token {
+            Some(which) => Some(self.gateway.token_holder(which).await?),
+            None => None,
+        };
+        let says = Asked {
+            project: asked.project.as_deref().map(Into::into),
+            toolset: asked.toolset.as_deref().map(Into::into),
+        };
+        let nobody = Principal::stdio("");
+        let (scope, by) = self.gateway.scope(principal.as_ref().unwrap_or(&nobody), &says);
+        Ok(Whose { principal, scope, by })
+    }
+}
+
+/// The tool that a name means.
+fn find<'s>(snapshot: &'s Snapshot, name: &str, checks: &mut Vec<Check>) -> Option<&'s Tool> {
+    if let Some(tool) = snapshot.all.tool(name) {
+        let found = format!(
+            "`{name}` means `{}`, which clients see as `{}`",
+            tool.origin, tool.exposed
+        );
+        checks.push(check(CheckedOf::Name, Verdict::Pass, found, None));
+        return Some(tool);
+    }
+    let alike: Vec<String> = snapshot
+        .all
+        .tools()
+        .filter(|tool| *tool.origin.name == *name)
+        .map(|tool| tool.origin.to_string())
+        .collect();
+    if alike.len() > 1 {
+        let found = format!(
+            "{} servers have a tool `{name}`: {}",
+            alike.len(),
+            alike.join(", ")
+        );
+        let hint = Some("write it with its server, as in these".to_owned());
+        checks.push(check(CheckedOf::Name, Verdict::Block, found, hint));
+        return None;
+    }
+    let (_, reason) = absent(snapshot, name);
+    let hint = suggestions(snapshot, name);
+    let hint = hint.first().map(|near| format!("did you mean `{near}`?"));
+    checks.push(check(
+        CheckedOf::Name,
+        Verdict::Block,
+        format!("no tool is named `{name}`: {reason}"),
+        hint,
+    ));
+    None
+}
+
+fn suggestions(snapshot: &Snapshot, name: &str) -> Vec<String> {
+    let names = |tool: &Tool| [tool.exposed.to_string(), tool.origin.to_string()];
+    let all: Vec<String> = snapshot.all.tools().flat_map(names).collect();
+    let mut left: Vec<&str> = all.iter().map(String::as_str).collect();
+    let mut near = Vec::new();
+    while let Some(next) = nearest(name, left.iter().copied()).map(str::to_owned) {
+        left.retain(|known| *known != next);
+        near.push(next);
+        if near.len() == SUGGESTIONS {
+            break;
+        }
+    }
+    near
+}
+
+fn check(what: CheckedOf, verdict: Verdict, found: impl Into<String>, hint: Option<String>) -> Check {
+    Check {
+        what,
+        verdict,
+        found: found.into(),
+        hint,
+    }
+}
+
+fn state_of(snapshot: &Snapshot, tool: &Tool) -> Option<ServerState> {
+    snapshot.states.get(&tool.origin.server)
+}
+
+fn server_check(snapshot: &Snapshot, tool: &Tool) -> Check {
+    let server = &tool.origin.server;
+    let seen = snapshot.servers.iter().find(|seen| seen.name == *server);
+    let Some((state, reason)) = seen.and_then(|seen| seen.state.clone()) else {
+        let hint = Some(format!("mcpr-ctl servers enable {server}"));
+        return check(
+            CheckedOf::Server,
+            Verdict::Block,
+            format!("server `{server}` is turned off"),
+            hint,
+        );
+    };
+    let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+    let found = format!("server `{server}` is {state}{reason}");
+    let (verdict, hint) = match state {
+        ServerState::Ok => (Verdict::Pass, None),
+        ServerState::Starting | ServerState::Stale => (Verdict::Note, None),
+        ServerState::Down => (Verdict::Block, Some(format!("mcpr-ctl servers restart {server}"))),
+        ServerState::AuthRequired => (
+            Verdict::Block,
+            Some("check the credentials in its entry of the configuration".to_owned()),
+        ),
+        ServerState::Misconfigured => (
+            Verdict::Block,
+            Some("mend its entry in the configuration, then mcpr-ctl reload".to_owned()),
+        ),
+    };
+    check(CheckedOf::Server, verdict, found, hint)
+}
+
+fn switch_check(snapshot: &Snapshot, tool: &Tool) -> Check {
+    let turned = snapshot.plan.switches.tool(&tool.origin);
+    match turned.enabled {
+        Some(false) => {
+            let hint = Some(format!("mcpr-ctl tools enable {}", tool.origin));
+            check(
+                CheckedOf::Switch,
+                Verdict::Block,
+                "an operator has turned the tool off",
+                hint,
+            )
+        }
+        _ => check(
+            CheckedOf::Switch,
+            Verdict::Pass,
+            "the tool is not turned off",
+            None,
+        ),
+    }
+}
+
+/// What is odd about the name that clients see.
+fn naming_checks(snapshot: &Snapshot, tool: &Tool) -> Option<Check> {
+    let entry = snapshot.plan.servers.get(&tool.origin.server)?;
+    let renamed = snapshot.plan.overrides(entry);
+    let named = renamed
+        .get(&*tool.origin.name)
+        .and_then(|known| known.name.as_deref());
+    if let Some(name) = named {
+        let found = format!(
+            "its name is overridden: `{name}` in place of its server's `{}`",
+            tool.origin.name
+        );
+        return Some(check(CheckedOf::Naming, Verdict::Note, found, None));
+    }
+    let (_, tail) = tool.exposed.rsplit_once('_')?;
+    let hash = tail.len() == 6 && tail.bytes().all(|b| matches!(b, b'a'..=b'z' | b'2'..=b'7'));
+    let own = tool.origin.name.ends_with(tail);
+    if !hash || own {
+        return None;
+    }
+    let limit = snapshot.plan.options.naming.max_length;
+    let found = match tool.exposed.len() >= limit {
+        true => format!("its name is longer than {limit} characters, so it is cut and carries a hash"),
+        false => "another tool has the name that it would have, so it carries a hash".to_owned(),
+    };
+    let hint = Some(format!("mcpr-ctl tools rename {} NAME", tool.origin));
+    Some(check(CheckedOf::Naming, Verdict::Note, found, hint))
+}
+
+impl Whose {
+    fn name(&self) -> String {
+        self.principal
+            .as_ref()
+            .map_or("anybody", Principal::key)
+            .to_owned()
+    }
+
+    fn may_call(&self) -> bool {
+        self.principal
+            .as_ref()
+            .is_none_or(|principal| principal.allows(Allowed::Call))
+    }
+
+    fn token_check(&self, tool: &Tool) -> Check {
+        let what = CheckedOf::Token;
+        match &self.scope.limit {
+            _ if !self.may_call() => {
+                let hint = Some("make one that has it: mcpr-ctl tokens create --scope read,call".to_owned());
+                check(
+                    what,
+                    Verdict::Note,
+                    "the token lacks the scope `call`: it sees the tool and cannot call it",
+                    hint,
+                )
+            }
+            Limit::None => check(what, Verdict::Pass, "no token limits the tools", None),
+            Limit::Unknown => {
+                let hint = Some("make the toolset, or a token without one".to_owned());
+                check(
+                    what,
+                    Verdict::Block,
+                    "the token is bound to a toolset that is not there",
+                    hint,
+                )
+            }
+            Limit::To(toolset) if toolset.selection.matches(&tool.origin) => {
+                let found = format!("the token is bound to toolset `{}`, which has it", toolset.name);
+                check(what, Verdict::Pass, found, None)
+            }
+            Limit::To(toolset) => {
+                let found = format!(
+                    "the token is bound to toolset `{}`, which does not have it",
+                    toolset.name
+                );
+                let hint = Some(format!(
+                    "mcpr-ctl toolsets edit {} --add {}",
+                    toolset.name, tool.origin
+                ));
+                check(what, Verdict::Block, found, hint)
+            }
+        }
+    }
+
+    fn project_check(&self, snapshot: &Snapshot, tool: &Tool) -> Check {
+        let (what, server) = (CheckedOf::Project, &tool.origin.server);
+        match &self.scope.within {
+            Within::Everything => check(what, Verdict::Pass, "no project limits the servers", None),
+            Within::Unknown => {
+                let found = "the project is not known, or not the one that the token is bound to";
+                check(
+                    what,
+                    Verdict::Block,
+                    found,
+                    Some("mcpr-ctl projects ls".to_owned()),
+                )
+            }
+            Within::Project(name) if snapshot.members(name).contains(server) => check(
+                what,
+                Verdict::Pass,
+                format!("project `{name}` has server `{server}`"),
+                None,
+            ),
+            Within::Project(name) => {
+                let found = format!("project `{name}` does not have server `{server}`");
+                let hint = Some(format!("mcpr-ctl projects edit {name} --add {server}"));
+                check(what, Verdict::Block, found, hint)
+            }
+        }
+    }
+
+    fn toolset_check(&self, tool: &Tool) -> Check {
+        let what = CheckedOf::Toolset;
+        let why = match self.by {
+            ActiveBy::Request => "the request names",
+            ActiveBy::Equipped => "it has equipped",
+            ActiveBy::Project => "the project carries",
+            ActiveBy::Default => "the gateway's default is",
+            ActiveBy::Token | ActiveBy::All | ActiveBy::BuiltIns => "there is",
+        };
+        match &self.scope.choice {
+            Choice::All => check(
+                what,
+                Verdict::Pass,
+                "no toolset is equipped: all tools in scope are seen",
+                None,
+            ),
+            Choice::BuiltIns => {
+                let hint =
+                    Some("equip a toolset that has it: mcpr-ctl toolsets equip NAME --token ID".to_owned());
+                let found =
+                    "no toolset is equipped, and `expose` is \"toolset\": only the built-in tools are seen";
+                check(what, Verdict::Block, found, hint)
+            }
+            Choice::Unknown => {
+                let found = format!("{why} a toolset that is not there");
+                check(
+                    what,
+                    Verdict::Block,
+                    found,
+                    Some("mcpr-ctl toolsets ls".to_owned()),
+                )
+            }
+            Choice::Only(toolset) if toolset.selection.matches(&tool.origin) => check(
+                what,
+                Verdict::Pass,
+                format!("{why} toolset `{}`, which has it", toolset.name),
+                None,
+            ),
+            Choice::Only(toolset) => {
+                let hint = Some(format!(
+                    "mcpr-ctl toolsets edit {} --add {}",
+                    toolset.name, tool.origin
+                ));
+                let found = format!("{why} toolset `{}`, which does not have it", toolset.name);
+                check(what, Verdict::Block, found, hint)
+            }
+        }
+    }
+
+    /// Whether its definition is the one that the toolset was made with.
+    async fn definition_check(&self, gateway: &Gateway, caller: &Principal, tool: &Tool) -> Option<Check> {
+        let Choice::Only(toolset) = &self.scope.choice else {
+            return None;
+        };
+        let asker = Asker::operator(caller);
+        let detail = gateway.detail(&asker, toolset, &self.scope, false).await.ok()?;
+        let name = tool.origin.to_string();
+        let told = detail
+            .tools
+            .into_iter()
+            .find(|known| known.namespaced_name == name)?;
+        let verdict = match told.definition {
+            DefinitionState::Breaking | DefinitionState::Compatible => Verdict::Note,
+            DefinitionState::Unchanged | DefinitionState::Missing => return None,
+        };
+        let found = format!(
+            "its definition has changed since toolset `{}` was made ({}): {}",
+            toolset.name,
+            told.definition,
+            told.changes.join("; ")
+        );
+        let hint = Some(format!("mcpr-ctl toolsets accept {}", toolset.name));
+        Some(check(CheckedOf::Definition, verdict, found, hint))
+    }
+}
+
+/// Where a call goes.
+fn route(gateway: &Gateway, snapshot: &Snapshot, tool: &Tool) -> String {
+    let server = &tool.origin.server;
+    let entry = snapshot.plan.servers.get(server);
+    let via = entry
+        .and_then(|entry| entry.via)
+        .map_or_else(String::new, |via| format!(" over {via}"));
+    let replica = gateway
+        .pool
+        .get(server)
+        .and_then(|upstream| upstream.status().replica);
+    let pid = replica.as_ref().and_then(|replica| replica.pid);
+    let pid = pid.map_or_else(String::new, |pid| format!(", pid {pid}"));
+    let speaks = replica.map_or_else(String::new, |replica| format!(", {}", replica.version));
+    format!("server `{server}`{via}{speaks}{pid}, as `{}`", tool.origin.name)
+}

@@ -1,0 +1,39 @@
+//! The running gateway as a whole.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use mcpr_admin::{Drain, Drained, Execute, Failure, Reload, Reloaded};
+use mcpr_auth::Principal;
+
+use super::Operator;
+
+/// How long requests under way may take to finish where nothing is said.
+const WAIT: Duration = Duration::from_secs(30);
+
+impl Execute<Reload, Principal> for Operator {
+    async fn execute(&self, _: &Principal, _: Reload) -> Result<Reloaded, Failure> {
+        let reloaded = self.gateway.reload().await?;
+        self.gateway.caught_up().await;
+        Ok(reloaded)
+    }
+}
+
+impl Execute<Drain, Principal> for Operator {
+    async fn execute(&self, _: &Principal, asked: Drain) -> Result<Drained, Failure> {
+        let gateway = &self.gateway;
+        tracing::info!("an operator drains the gateway");
+        gateway.closing.cancel();
+        let before = gateway.finished.load(Ordering::Relaxed);
+        gateway.under_way.close();
+        let wait = asked.wait_ms.map_or(WAIT, Duration::from_millis);
+        let _ = tokio::time::timeout(wait, gateway.under_way.wait()).await;
+        let drained = Drained {
+            pid: std::process::id(),
+            finished: gateway.finished.load(Ordering::Relaxed) - before,
+            abandoned: gateway.under_way.len() as u64,
+        };
+        gateway.stop.cancel();
+        Ok(drained)
+    }
+}

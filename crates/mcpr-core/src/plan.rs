@@ -1,0 +1,271 @@
+//! What the gateway is to do: what its configuration says, and what operators have changed since.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use mcpr_config::{Config, Fault, GatewayOptions, ServerEntry, ServerState};
+use mcpr_registry::{Origin, Overrides, Pattern, ServerName, ToolOverride};
+use mcpr_store::{SavedProject, Switch};
+use mcpr_upstream::UpstreamSpec;
+
+/// All of it at one moment: one value, swapped as a whole.
+#[derive(Clone)]
+pub(crate) struct Plan {
+    /// The configured servers.
+    pub(crate) servers: BTreeMap<ServerName, Arc<ServerEntry>>,
+    /// Their order in the configuration.
+    pub(crate) order: Vec<ServerName>,
+    /// What the configuration says of the gateway itself.
+    pub(crate) options: GatewayOptions,
+    /// The files of the configuration.
+    pub(crate) files: Vec<PathBuf>,
+    /// What operators have turned at run time.
+    pub(crate) switches: Switches,
+    /// Named sets of servers.
+    pub(crate) projects: BTreeMap<Box<str>, Project>,
+}
+
+/// What operators have turned at run time; it outlives a restart.
+#[derive(Clone, Default)]
+pub(crate) struct Switches {
+    servers: BTreeMap<Box<str>, bool>,
+    tools: BTreeMap<(Box<str>, Box<str>), Turned>,
+}
+
+/// What operators have turned of one tool.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Turned {
+    pub(crate) enabled: Option<bool>,
+    pub(crate) name: Option<String>,
+    pub(crate) description: Option<String>,
+}
+
+/// A named set of servers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Project {
+    pub(crate) from_file: bool,
+    pub(crate) description: Option<String>,
+    pub(crate) servers: Vec<String>,
+    pub(crate) tags: Vec<String>,
+    pub(crate) toolset: Option<String>,
+}
+
+/// What a server comes to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Standing<'p> {
+    /// It is used, like this.
+    On(&'p UpstreamSpec),
+    /// Its entry cannot be used.
+    Misconfigured(&'p Fault),
+    /// The configuration turns it off.
+    OffInFile,
+    /// An operator has turned it off.
+    SwitchedOff,
+}
+
+impl Plan {
+    /// The plan of a configuration, with what operators have changed at run time.
+    pub(crate) fn new(config: Config, switches: Switches, projects: Vec<SavedProject>) -> Self {
+        let order = config.servers.iter().map(|entry| entry.name.clone()).collect();
+        let by_name = |entry: ServerEntry| (entry.name.clone(), Arc::new(entry));
+        let mut plan = Self {
+            servers: config.servers.into_iter().map(by_name).collect(),
+            order,
+            options: config.gateway,
+            files: config.files,
+            switches,
+            projects: BTreeMap::new(),
+        };
+        plan.set_projects(projects);
+        plan
+    }
+
+    /// Takes other projects of operators; those of the configuration come before them.
+    pub(crate) fn set_projects(&mut self, saved: Vec<SavedProject>) {
+        let saved = saved.into_iter().map(|saved| {
+            let project = Project {
+                from_file: false,
+                description: saved.description,
+                servers: saved.servers,
+                tags: saved.tags,
+                toolset: saved.toolset,
+            };
+            (saved.name.into_boxed_str(), project)
+        });
+        let filed = self.options.projects.iter().map(|filed| {
+            let project = Project {
+                from_file: true,
+                description: filed.description.clone(),
+                servers: filed.servers.iter().map(ServerName::to_string).collect(),
+                tags: filed.tags.clone(),
+                toolset: filed.toolset.clone(),
+            };
+            (filed.name.as_str().into(), project)
+        });
+        self.projects = saved.chain(filed).collect();
+    }
+
+    /// The servers, in the order of the configuration.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Arc<ServerEntry>> {
+        self.order.iter().map(|name| &self.servers[name])
+    }
+
+    /// The server of that name.
+    pub(crate) fn server(&self, name: &str) -> Option<&Arc<ServerEntry>> {
+        self.entries().find(|entry| entry.name.as_str() == name)
+    }
+
+    /// What a server comes to with what operators have turned.
+    pub(crate) fn standing<'p>(&self, entry: &'p ServerEntry) -> Standing<'p> {
+        match (&entry.state, self.switches.server(&entry.name)) {
+            (_, Some(false)) => Standing::SwitchedOff,
+            (ServerState::Disabled(_), None) => Standing::OffInFile,
+            (ServerState::Disabled(otherwise), Some(true)) => usable(otherwise),
+            (state, _) => usable(state),
+        }
+    }
+
+    /// The servers that shall be kept.
+    pub(crate) fn desired(&self) -> Vec<(ServerName, UpstreamSpec)> {
+        let on = |entry: &Arc<ServerEntry>| match self.standing(entry) {
+            Standing::On(spec) => Some((entry.name.clone(), spec.clone())),
+            _ => None,
+        };
+        self.entries().filter_map(on).collect()
+    }
+
+    /// The names and descriptions that tools of a server have in place of its own; what operators
+    /// say at run time wins.
+    pub(crate) fn overrides(&self, entry: &ServerEntry) -> Arc<Overrides> {
+        let mut all = entry.tools.overrides.clone();
+        for ((server, tool), turned) in &self.switches.tools {
+            if **server == *entry.name.as_str() && (turned.name.is_some() || turned.description.is_some()) {
+                let known: &mut ToolOverride = all.entry(tool.to_string()).or_default();
+                let Turned {
+                    name, description, ..
+                } = turned.clone();
+                known.name = name.or(known.name.take());
+                known.description = description.or(known.description.take());
+            }
+        }
+        Arc::new(all)
+    }
+
+    /// The servers that belong to a project now.
+    pub(crate) fn members(&self, project: &Project) -> BTreeSet<ServerName> {
+        let belongs = |entry: &&Arc<ServerEntry>| {
+            let named = project.servers.iter().any(|name| name == entry.name.as_str());
+            named || entry.backends.tags.iter().any(|tag| project.tags.contains(tag))
+        };
+        self.entries()
+            .filter(belongs)
+            .map(|entry| entry.name.clone())
+            .collect()
+    }
+}
+
+impl Switches {
+    /// Reads them as they were stored.
+    pub(crate) fn new(stored: Vec<Switch>) -> Self {
+        let mut switches = Self::default();
+        stored.into_iter().for_each(|switch| switches.put(switch));
+        switches
+    }
+
+    /// Takes one, in place of what was turned of the same thing before.
+    pub(crate) fn put(&mut self, switch: Switch) {
+        let server: Box<str> = switch.server.into();
+        match switch.tool {
+            None => match switch.enabled {
+                Some(enabled) => drop(self.servers.insert(server, enabled)),
+                None => drop(self.servers.remove(&server)),
+            },
+            Some(tool) => {
+                let turned = Turned {
+                    enabled: switch.enabled,
+                    name: switch.name,
+                    description: switch.description,
+                };
+                let key = (server, tool.into_boxed_str());
+                if turned == Turned::default() {
+                    self.tools.remove(&key);
+                } else {
+                    self.tools.insert(key, turned);
+                }
+            }
+        }
+    }
+
+    /// Whether a server was turned on or off.
+    pub(crate) fn server(&self, name: &ServerName) -> Option<bool> {
+        self.servers.get(name.as_str()).copied()
+    }
+
+    /// What was turned of a tool.
+    pub(crate) fn tool(&self, origin: &Origin) -> Turned {
+        let key = (origin.server.as_str().into(), Box::from(&*origin.name));
+        self.tools.get(&key).cloned().unwrap_or_default()
+    }
+
+    /// The tools that were turned off.
+    pub(crate) fn tools_off(&self) -> BTreeSet<(&str, &str)> {
+        let off = self
+            .tools
+            .iter()
+            .filter(|(_, turned)| turned.enabled == Some(false));
+        off.map(|((server, tool), _)| (&**server, &**tool)).collect()
+    }
+}
+
+impl Standing<'_> {
+    /// Whether it is not to be used.
+    pub(crate) fn is_off(self) -> bool {
+        matches!(self, Self::OffInFile | Self::SwitchedOff)
+    }
+}
+
+/// The allow and deny lists of one server.
+pub(crate) struct Filter {
+    allow: Vec<Pattern>,
+    deny: Vec<Pattern>,
+}
+
+/// Which of the lists keeps a tool away.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Kept {
+    /// None of the patterns in `tools.allow` fits it.
+    NotAllowed,
+    /// This pattern in `tools.deny` fits it.
+    Denied(String),
+}
+
+impl Filter {
+    /// The lists of a server; `None` where they keep nothing away.
+    pub(crate) fn of(entry: &ServerEntry) -> Option<Self> {
+        let patterns = |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect();
+        let (allow, deny) = (&entry.tools.allow, &entry.tools.deny);
+        (!allow.is_empty() || !deny.is_empty()).then(|| Self {
+            allow: patterns(allow),
+            deny: patterns(deny),
+        })
+    }
+
+    /// Which list keeps a tool away, by its name at the server.
+    pub(crate) fn keeps(&self, tool: &str) -> Option<Kept> {
+        if let Some(denied) = self.deny.iter().find(|pattern| pattern.matches(tool)) {
+            return Some(Kept::Denied(denied.as_str().to_owned()));
+        }
+        let allowed = self.allow.is_empty() || self.allow.iter().any(|pattern| pattern.matches(tool));
+        (!allowed).then_some(Kept::NotAllowed)
+    }
+}
+
+fn usable(state: &ServerState) -> Standing<'_> {
+    match state {
+        ServerState::Enabled(spec) => Standing::On(spec),
+        ServerState::Misconfigured(fault) => Standing::Misconfigured(fault),
+        // Off within off does not exist; to leave it off is the safe reading.
+        ServerState::Disabled(_) => Standing::OffInFile,
+    }
+}

@@ -1,0 +1,188 @@
+//! Changes of the plan while everything runs: by operators, by other processes, by the configuration.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use mcpr_admin::{ErrorCode, Failure, Reloaded};
+use mcpr_config::{Config, ConfigError, GatewayOptions, ServerEntry};
+use mcpr_store::{SavedEquip, SavedProject, SavedToolset, Store, StoreError, Switch};
+
+use crate::gateway::Gateway;
+use crate::plan::{Plan, Switches};
+use crate::start::refuse_own_url;
+
+/// Reads the configuration again.
+pub(crate) type Reload = dyn Fn() -> Result<Config, ConfigError> + Send + Sync;
+
+/// What operators and principals have changed at run time, as it is stored.
+pub(crate) struct StoredState {
+    pub(crate) switches: Vec<Switch>,
+    pub(crate) projects: Vec<SavedProject>,
+    pub(crate) toolsets: Vec<SavedToolset>,
+    pub(crate) equips: Vec<SavedEquip>,
+}
+
+impl StoredState {
+    /// Reads all of it.
+    pub(crate) async fn read(store: &dyn Store) -> Result<Self, StoreError> {
+        Ok(Self {
+            switches: store.switches().await?,
+            projects: store.projects().await?,
+            toolsets: store.toolsets().await?,
+            equips: store.equips().await?,
+        })
+    }
+}
+
+impl Gateway {
+    /// Changes the plan, and has servers and lists follow. Whoever changes what is stored does that
+    /// before, under the same guard of `planning`.
+    pub(crate) fn replan(&self, change: impl FnOnce(&mut Plan)) {
+        self.plans.send_modify(|plan| {
+            let mut changed = (**plan).clone();
+            change(&mut changed);
+            *plan = Arc::new(changed);
+        });
+        self.pool.apply(self.plan().desired());
+    }
+
+    /// Has lists be made anew for everybody, where something changed that is not in the plan.
+    pub(crate) fn republish(&self) {
+        self.pool.touch();
+    }
+
+    /// Takes over what is stored now.
+    pub(crate) async fn recall(&self) -> Result<(), StoreError> {
+        let _one_at_a_time = self.planning.lock().await;
+        let stored = StoredState::read(&*self.store).await?;
+        let filed = self.plan().options.toolsets.clone();
+        self.toolsets
+            .replace(&filed, &stored.toolsets, Some(stored.equips));
+        self.replan(|plan| {
+            plan.switches = Switches::new(stored.switches);
+            plan.set_projects(stored.projects);
+        });
+        Ok(())
+    }
+
+    /// Reads the configuration again and changes what differs. Servers with the same entry, and all
+    /// sessions, live on; a file that cannot be read changes nothing.
+    pub(crate) async fn reload(&self) -> Result<Reloaded, Failure> {
+        let _one_at_a_time = self.planning.lock().await;
+        let read = self.reload.clone().ok_or_else(|| {
+            Failure::new(
+                ErrorCode::Invalid,
+                "this gateway was not started from a file that could be read again",
+            )
+        })?;
+        let read = tokio::task::spawn_blocking(move || read()).await;
+        let read =
+            read.map_err(|_| Failure::new(ErrorCode::Failed, "the configuration could not be read"))?;
+        let mut config = read.map_err(|error| unreadable(&error))?;
+        refuse_own_url(&mut config.servers, &self.facts.listen);
+        for secret in config.servers.iter().flat_map(|entry| &entry.secrets) {
+            self.secrets.add(secret.reveal());
+        }
+        let stored = self.store.toolsets().await;
+        let stored = stored.map_err(|error| Failure::new(ErrorCode::Failed, error.to_string()))?;
+        let projects = self.store.projects().await;
+        let projects = projects.map_err(|error| Failure::new(ErrorCode::Failed, error.to_string()))?;
+        let before = self.plan();
+        let reloaded = differences(&before, &config);
+        self.toolsets.replace(&config.gateway.toolsets, &stored, None);
+        self.replan(|plan| {
+            let known = std::mem::take(&mut plan.servers);
+            let mut fresh = Plan::new(config, std::mem::take(&mut plan.switches), projects);
+            for (name, entry) in &mut fresh.servers {
+                if let Some(same) = known.get(name).filter(|same| **same == *entry) {
+                    *entry = same.clone();
+                }
+            }
+            *plan = fresh;
+        });
+        tracing::info!(
+            added = reloaded.added.len(),
+            removed = reloaded.removed.len(),
+            changed = reloaded.changed.len(),
+            "the configuration was read again"
+        );
+        Ok(reloaded)
+    }
+}
+
+fn unreadable(error: &ConfigError) -> Failure {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    let failure = Failure::new(ErrorCode::Invalid, format!("the old configuration stays: {text}"));
+    failure.hint("mend the file and reload again; `mcpr-gateway check` shows all that is wrong")
+}
+
+/// What a new configuration changes.
+fn differences(before: &Plan, after: &Config) -> Reloaded {
+    let known: BTreeSet<&str> = before.order.iter().map(|name| name.as_str()).collect();
+    let fresh: BTreeSet<&str> = after.servers.iter().map(|entry| entry.name.as_str()).collect();
+    let differs = |entry: &&ServerEntry| {
+        let old = before.servers.get(&entry.name);
+        old.is_some_and(|old| !means_the_same(old, entry))
+    };
+    let changed: Vec<String> = after
+        .servers
+        .iter()
+        .filter(differs)
+        .map(|entry| entry.name.to_string())
+        .collect();
+    let texts = |names: Vec<&&str>| {
+        names
+            .into_iter()
+            .map(|name| (*name).to_owned())
+            .collect::<Vec<_>>()
+    };
+    Reloaded {
+        files: after
+            .files
+            .iter()
+            .map(|file| file.display().to_string())
+            .collect(),
+        added: texts(fresh.difference(&known).collect()),
+        removed: texts(known.difference(&fresh).collect()),
+        unchanged: (fresh.intersection(&known).count() - changed.len()) as u64,
+        changed,
+        needs_restart: needs_restart(&before.options, &after.gateway),
+        warnings: after.warnings.iter().map(ToString::to_string).collect(),
+    }
+}
+
+/// Whether two entries differ in nothing but their place in the file.
+fn means_the_same(old: &ServerEntry, new: &ServerEntry) -> bool {
+    let mut moved = old.clone();
+    moved.place.clone_from(&new.place);
+    moved == *new
+}
+
+/// Settings that were read once, when the gateway started.
+fn needs_restart(old: &GatewayOptions, new: &GatewayOptions) -> Vec<String> {
+    let (limits, fresh) = (&old.limits, &new.limits);
+    let settings = [
+        ("listen", old.listen != new.listen),
+        ("allowedHosts", old.allowed_hosts != new.allowed_hosts),
+        ("allowedOrigins", old.allowed_origins != new.allowed_origins),
+        ("startup", old.startup != new.startup),
+        ("log", old.log != new.log),
+        ("history", old.history != new.history),
+        ("limits.requestBody", limits.request_body != fresh.request_body),
+        ("limits.connections", limits.connections != fresh.connections),
+        (
+            "limits.serverMessage",
+            limits.server_message != fresh.server_message,
+        ),
+        ("limits.listPages", limits.list_pages != fresh.list_pages),
+        ("limits.sessions", limits.sessions != fresh.sessions),
+        ("limits.sessionIdle", limits.session_idle != fresh.session_idle),
+    ];
+    let differ = settings.into_iter().filter(|(_, differs)| *differs);
+    differ.map(|(name, _)| format!("mcpr.{name}")).collect()
+}

@@ -1,0 +1,198 @@
+//! What limits the sight of one caller: its token, its project, its toolset.
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use mcpr_admin::ActiveBy;
+use mcpr_auth::Principal;
+use mcpr_config::Expose;
+use mcpr_protocol::Object;
+
+use crate::plan::Plan;
+use crate::toolsets::{Toolset, Toolsets, Worn};
+
+/// The header and the parameter of the query that name a project (PRJ-01).
+const PROJECT: (&str, &str) = ("x-mcpr-project", "project");
+/// Those that name a toolset.
+const TOOLSET: (&str, &str) = ("x-mcpr-toolset", "toolset");
+
+/// What a request itself says about its scope.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Asked {
+    /// The project it is made in.
+    pub project: Option<Arc<str>>,
+    /// The toolset it is made with, without equipping it.
+    pub toolset: Option<Arc<str>>,
+}
+
+/// What limits the sight of a caller. Callers of one scope share what is rendered for them.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Scope {
+    /// Which servers.
+    pub(crate) within: Within,
+    /// Which tools at all: what the token is bound to.
+    pub(crate) limit: Limit,
+    /// Which of these.
+    pub(crate) choice: Choice,
+}
+
+/// Which servers are in sight.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Within {
+    /// All.
+    Everything,
+    /// Those of this project.
+    Project(Arc<str>),
+    /// None: the project is not known (PRJ-03).
+    Unknown,
+}
+
+/// What a token is bound to.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Limit {
+    /// Nothing.
+    None,
+    /// This toolset.
+    To(Arc<Toolset>),
+    /// A toolset that is not there.
+    Unknown,
+}
+
+/// Which tools are registered.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Choice {
+    /// All.
+    All,
+    /// The built-in ones alone.
+    BuiltIns,
+    /// Those of this toolset.
+    Only(Arc<Toolset>),
+    /// Those of a toolset that is not there.
+    Unknown,
+}
+
+impl Asked {
+    /// What the head of a request says; a header wins over the query (PRJ-02).
+    pub(crate) fn by(head: &Parts) -> Self {
+        let query = head.uri.query().unwrap_or_default();
+        let said = |(header, parameter)| {
+            let value = head.headers.get(header).and_then(|value| value.to_str().ok());
+            let value = value.map(|value| value.trim().into());
+            value
+                .or_else(|| parameter_of(query, parameter))
+                .filter(|value: &Arc<str>| !value.is_empty())
+        };
+        Self {
+            project: said(PROJECT),
+            toolset: said(TOOLSET),
+        }
+    }
+
+    /// The same with what the `_meta` of a caller says that needs no token: on a pipe, or embedded.
+    pub(crate) fn or_meta(&self, params: Option<&Object>) -> Self {
+        let said = || params?.object("_meta")?.text("projectId");
+        match said().filter(|_| self.project.is_none()) {
+            Some(project) => Self {
+                project: Some(project.into()),
+                ..self.clone()
+            },
+            None => self.clone(),
+        }
+    }
+}
+
+impl Scope {
+    /// All there is, for operators.
+    pub(crate) fn everything() -> Self {
+        Self {
+            within: Within::Everything,
+            limit: Limit::None,
+            choice: Choice::All,
+        }
+    }
+
+    /// The scope of a request, and what decides which tools are registered in it.
+    pub(crate) fn of(
+        plan: &Plan,
+        toolsets: &Toolsets,
+        principal: &Principal,
+        asked: &Asked,
+    ) -> (Self, ActiveBy) {
+        let within = within(plan, principal, asked);
+        let limit = limit(toolsets, principal);
+        let own = toolsets.worn(principal.key());
+        let found = |name: &str| toolsets.find(principal.key(), name);
+        let carried = || match &within {
+            Within::Project(name) => plan.projects[&**name].toolset.as_deref(),
+            _ => None,
+        };
+        let (choice, by) = if let Some(name) = &asked.toolset {
+            (only(found(name)), ActiveBy::Request)
+        } else if let Some(worn) = own {
+            (only(worn.toolset), ActiveBy::Equipped)
+        } else if limit != Limit::None {
+            (Choice::All, ActiveBy::Token)
+        } else if let Some(name) = carried() {
+            (only(found(name)), ActiveBy::Project)
+        } else if let Some(Worn { toolset, .. }) = toolsets.default_worn() {
+            (only(toolset), ActiveBy::Default)
+        } else if plan.options.expose == Expose::Toolset {
+            (Choice::BuiltIns, ActiveBy::BuiltIns)
+        } else {
+            (Choice::All, ActiveBy::All)
+        };
+        let scope = Self {
+            within,
+            limit,
+            choice,
+        };
+        (scope, by)
+    }
+
+    /// The same without any choice: what could be equipped.
+    pub(crate) fn unchosen(&self) -> Self {
+        Self {
+            choice: Choice::All,
+            ..self.clone()
+        }
+    }
+
+    /// Whether it holds a version of a toolset.
+    pub(crate) fn uses(&self, toolset: &Toolset) -> bool {
+        let limits = matches!(&self.limit, Limit::To(used) if **used == *toolset);
+        limits || matches!(&self.choice, Choice::Only(used) if **used == *toolset)
+    }
+}
+
+fn within(plan: &Plan, principal: &Principal, asked: &Asked) -> Within {
+    let known = |name: &str| plan.projects.contains_key(name);
+    match (principal.project(), asked.project.as_deref()) {
+        // The binding wins; who names another project is nowhere (PRJ-02).
+        (Some(bound), Some(other)) if bound != other => Within::Unknown,
+        (Some(name), _) | (None, Some(name)) if known(name) => Within::Project(name.into()),
+        (None, None) => Within::Everything,
+        _ => Within::Unknown,
+    }
+}
+
+/// A token can be bound to a toolset of the operator's.
+fn limit(toolsets: &Toolsets, principal: &Principal) -> Limit {
+    match principal.toolset() {
+        None => Limit::None,
+        Some(name) => toolsets
+            .exactly(mcpr_store::OPERATOR, name)
+            .map_or(Limit::Unknown, Limit::To),
+    }
+}
+
+fn only(toolset: Option<Arc<Toolset>>) -> Choice {
+    toolset.map_or(Choice::Unknown, Choice::Only)
+}
+
+/// The value of a parameter in a query, decoded (RFC 3986, WHATWG URL: application/x-www-form-urlencoded).
+fn parameter_of(query: &str, name: &str) -> Option<Arc<str>> {
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    pairs
+        .find(|(key, _)| key == name)
+        .map(|(_, value)| value.as_ref().into())
+}

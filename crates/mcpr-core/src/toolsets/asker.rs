@@ -1,0 +1,212 @@
+//! Who asks about toolsets, and what he is told when it cannot be done.
+
+use std::sync::Arc;
+
+use mcpr_admin::{ErrorCode, Failure};
+use mcpr_auth::Principal;
+use mcpr_registry::nearest;
+use mcpr_store::{DEFAULT, OPERATOR, StoreError};
+
+use super::Toolset;
+use crate::client::Context;
+use crate::fault::Fault;
+use crate::gateway::Gateway;
+use crate::scope::{Asked, Choice, Limit, Scope, Within};
+use crate::sight::Sight;
+
+/// Who asks.
+pub(crate) struct Asker {
+    pub(crate) principal: Principal,
+    asked: Asked,
+    /// Whether he may speak for others, and sees everything.
+    pub(crate) operator: bool,
+}
+
+/// Whose equipped toolset it is about.
+#[derive(Clone)]
+pub(crate) struct Whom {
+    /// The key of a principal, or `default`.
+    pub(crate) key: String,
+    /// The principal, where it is one that is known.
+    principal: Option<Principal>,
+    asked: Asked,
+}
+
+/// Why it was not done.
+#[derive(Debug)]
+pub(crate) enum ToolsetError {
+    /// Whoever asked can do better.
+    Failure(Failure),
+    /// The gateway could not.
+    Fault(Fault),
+}
+
+impl Asker {
+    /// A client, for itself.
+    pub(crate) fn client(context: &Context) -> Self {
+        Self {
+            principal: context.principal.clone(),
+            asked: context.asked.clone(),
+            operator: false,
+        }
+    }
+
+    /// An operator.
+    pub(crate) fn operator(principal: &Principal) -> Self {
+        Self {
+            principal: principal.clone(),
+            asked: Asked::default(),
+            operator: true,
+        }
+    }
+
+    /// What limits his sight, without any choice of tools.
+    pub(crate) fn reach(&self, gateway: &Gateway) -> Scope {
+        match self.operator {
+            true => Scope::everything(),
+            false => gateway.scope(&self.principal, &self.asked).0.unchosen(),
+        }
+    }
+
+    /// What he sees.
+    pub(crate) fn sight(&self, gateway: &Gateway) -> Arc<Sight> {
+        match self.operator {
+            true => gateway.snapshot().sight(&Scope::everything()),
+            false => gateway.sight_of(&self.principal, &self.asked),
+        }
+    }
+
+    /// The toolsets he can name.
+    pub(crate) fn toolsets(&self, gateway: &Gateway) -> Vec<Arc<Toolset>> {
+        match self.operator {
+            true => gateway.toolsets.all(),
+            false => gateway.toolsets.within_reach(self.principal.key()),
+        }
+    }
+
+    /// Who owns what he builds.
+    pub(crate) fn owner(&self) -> &str {
+        match self.operator {
+            true => OPERATOR,
+            false => self.principal.key(),
+        }
+    }
+
+    /// The toolset that he means.
+    pub(crate) fn find(
+        &self,
+        gateway: &Gateway,
+        name: &str,
+        owner: Option<&str>,
+    ) -> Result<Arc<Toolset>, ToolsetError> {
+        let found = match owner {
+            Some(owner) => gateway.toolsets.exactly(owner, name),
+            None => gateway.toolsets.find(self.owner(), name),
+        };
+        found.ok_or_else(|| self.no_toolset(gateway, name, owner))
+    }
+
+    pub(crate) fn no_toolset(&self, gateway: &Gateway, name: &str, owner: Option<&str>) -> ToolsetError {
+        let all = self.toolsets(gateway);
+        let of = owner.map_or_else(String::new, |owner| format!(" of `{owner}`"));
+        let failure = Failure::new(ErrorCode::NotFound, format!("there is no toolset `{name}`{of}"));
+        let hint = match nearest(name, all.iter().map(|toolset| &*toolset.name)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if self.operator => "see `mcpr-ctl toolsets ls` for those there are".to_owned(),
+            None => "see `list-toolsets` for those there are".to_owned(),
+        };
+        failure.hint(hint).into()
+    }
+
+    /// Whose equipped toolset he means: his own, or as an operator that of the principal he names.
+    pub(crate) async fn whom(&self, gateway: &Gateway, named: Option<&str>) -> Result<Whom, ToolsetError> {
+        let Some(key) = named.filter(|_| self.operator) else {
+            return Ok(Whom {
+                key: self.principal.key().to_owned(),
+                principal: Some(self.principal.clone()),
+                asked: self.asked.clone(),
+            });
+        };
+        let principal = match key {
+            DEFAULT => None,
+            "local" => Some(Principal::local()),
+            "anonymous" => Some(Principal::anonymous()),
+            _ => match key.strip_prefix("stdio:") {
+                Some(digest) => Some(Principal::stdio(digest)),
+                None => Some(gateway.token_holder(key).await?),
+            },
+        };
+        Ok(Whom {
+            key: principal.as_ref().map_or(key, Principal::key).to_owned(),
+            principal,
+            asked: Asked::default(),
+        })
+    }
+}
+
+impl Whom {
+    /// What limits his sight now, and what decides it.
+    pub(crate) fn scope(&self, gateway: &Gateway) -> (Scope, mcpr_admin::ActiveBy) {
+        match &self.principal {
+            Some(principal) => gateway.scope(principal, &self.asked),
+            None => gateway.scope(&Principal::anonymous(), &Asked::default()),
+        }
+    }
+
+    /// What limits his sight with a toolset.
+    pub(crate) fn scope_with(&self, gateway: &Gateway, toolset: &Arc<Toolset>) -> Scope {
+        let scope = match &self.principal {
+            Some(principal) => gateway.scope(principal, &self.asked).0,
+            None => Scope {
+                within: Within::Everything,
+                limit: Limit::None,
+                choice: Choice::All,
+            },
+        };
+        Scope {
+            choice: Choice::Only(toolset.clone()),
+            ..scope
+        }
+    }
+}
+
+impl Gateway {
+    /// The holder of a token, by its id or its name.
+    pub(crate) async fn token_holder(&self, which: &str) -> Result<Principal, ToolsetError> {
+        let tokens = self.store.tokens().await?;
+        let by_id = tokens.iter().find(|(token, _)| token.id.as_str() == which);
+        let active = |token: &mcpr_auth::Token| token.revoked.is_none() && token.name == which;
+        let token = by_id.or_else(|| tokens.iter().find(|(token, _)| active(token)));
+        let unknown = || {
+            let failure = Failure::new(ErrorCode::NotFound, format!("there is no token `{which}`"));
+            failure.hint("see `mcpr-ctl tokens ls`; without a token there are `default`, `local`, `anonymous` and `stdio:DIGEST`")
+        };
+        Ok(Principal::from(&token.ok_or_else(unknown)?.0))
+    }
+}
+
+impl From<Failure> for ToolsetError {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+impl From<StoreError> for ToolsetError {
+    /// The details are in the log only (HTTP-04).
+    fn from(error: StoreError) -> Self {
+        tracing::error!(reason = %error, "a change of toolsets could not be stored");
+        Self::Fault(Fault::Internal)
+    }
+}
+
+impl From<ToolsetError> for Failure {
+    fn from(error: ToolsetError) -> Self {
+        match error {
+            ToolsetError::Failure(failure) => failure,
+            ToolsetError::Fault(Fault::OperationInProgress) => {
+                Failure::new(ErrorCode::Unavailable, Fault::OperationInProgress.to_string())
+            }
+            ToolsetError::Fault(fault) => Failure::new(ErrorCode::Failed, fault.to_string()),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Deleting toolsets.
+
+use std::sync::Arc;
+
+use mcpr_admin::{DeleteToolset, ErrorCode, Failure, ToolsetReport};
+use mcpr_store::OPERATOR;
+
+use super::{Asker, Toolset, ToolsetError};
+use crate::gateway::Gateway;
+
+impl Gateway {
+    /// Deletes a toolset; one that somebody has equipped only by force, which takes it from them.
+    pub(crate) async fn delete(
+        self: &Arc<Self>,
+        asker: &Asker,
+        asked: DeleteToolset,
+    ) -> Result<ToolsetReport, ToolsetError> {
+        let toolset = asker.find(self, &asked.name, asked.owner.as_deref())?;
+        may_delete(asker, &toolset)?;
+        let wearers = self.toolsets.wearers(&toolset);
+        if !wearers.is_empty() && !asked.force {
+            return Err(in_use(asker, &toolset, &wearers).into());
+        }
+        let report = self.report(asker, &toolset);
+        for principal in &wearers {
+            let asked = mcpr_admin::UnequipToolset {
+                principal: Some(principal.clone()),
+            };
+            self.unequip(asker, asked).await?;
+        }
+        let _one_at_a_time = self.toolsets.changing.lock().await;
+        self.store.delete_toolset(&toolset.owner, &toolset.name).await?;
+        self.toolsets.remove(&toolset);
+        self.snapshot().forget(&toolset);
+        if *toolset.owner == *OPERATOR {
+            self.republish();
+        }
+        Ok(report)
+    }
+}
+
+fn may_delete(asker: &Asker, toolset: &Toolset) -> Result<(), ToolsetError> {
+    let name = &toolset.name;
+    if toolset.from_file {
+        let failure = Failure::new(
+            ErrorCode::Invalid,
+            format!("toolset `{name}` stands in a configuration file"),
+        );
+        return Err(failure.hint("remove it there").into());
+    }
+    if !asker.operator && *toolset.owner != *asker.owner() {
+        let text = format!("toolset `{name}` is an operator's and read-only here");
+        return Err(Failure::new(ErrorCode::Permission, text).into());
+    }
+    Ok(())
+}
+
+fn in_use(asker: &Asker, toolset: &Toolset, wearers: &[String]) -> Failure {
+    let text = format!("toolset `{}` is equipped by {}", toolset.name, wearers.join(", "));
+    let failure = Failure::new(ErrorCode::Invalid, text);
+    match asker.operator {
+        true => failure.hint("unequip it first, or take it from them with --force"),
+        false => failure.hint("unequip it first with `unequip-toolset`"),
+    }
+}

@@ -1,0 +1,280 @@
+//! What a toolset comes to now: its tools, and how their definitions have changed (SET-10).
+
+use std::collections::{BTreeMap, HashSet};
+
+use mcpr_admin::{DefinitionState, ToolState, ToolsetDetail, ToolsetEntry, ToolsetReport, ToolsetTool};
+use mcpr_protocol::RawJson;
+use mcpr_registry::{Change, Selection, ServerState, Tool, compare, definition_hash};
+use mcpr_store::{Definition, StoreError};
+
+use super::{Asker, Toolset};
+use crate::gateway::Gateway;
+use crate::plan::{Filter, Kept, Standing};
+use crate::scope::Scope;
+use crate::sight::Sight;
+use crate::snapshot::Snapshot;
+
+/// A tool that an entry of a toolset means, or an entry that means none.
+enum Meant<'s> {
+    Tool(&'s Tool),
+    Nothing(&'s str),
+}
+
+impl Gateway {
+    /// A toolset in short.
+    pub(crate) fn report(&self, asker: &Asker, toolset: &Toolset) -> ToolsetReport {
+        let sight = self.snapshot().sight(&asker.reach(self));
+        let tools = sight.reachable.select(&toolset.selection);
+        let own = self.toolsets.worn(asker.principal.key());
+        let wears = own.is_some_and(|worn| worn.owner == toolset.owner && worn.name == toolset.name);
+        ToolsetReport {
+            name: toolset.name.to_string(),
+            owner: toolset.owner.to_string(),
+            from_file: toolset.from_file,
+            description: toolset.description.clone(),
+            entries: toolset.selection.names().len() as u64,
+            tools: Some(tools.tools().count() as u64),
+            estimated_tokens: Some(tools.tools().map(Tool::tokens).sum()),
+            equipped: wears,
+            equipped_by: match asker.operator {
+                true => self.toolsets.wearers(toolset),
+                false => Vec::new(),
+            },
+        }
+    }
+
+    /// All about a toolset, for those who see as a scope says.
+    pub(crate) async fn detail(
+        &self,
+        asker: &Asker,
+        toolset: &Toolset,
+        scope: &Scope,
+        with_hashes: bool,
+    ) -> Result<ToolsetDetail, StoreError> {
+        let before = self.definitions_before(toolset).await?;
+        let hash = |name: &str| toolset.pins.get(name).filter(|_| with_hashes).cloned();
+        let entry = |name: &Box<str>| ToolsetEntry {
+            namespaced_name: name.to_string(),
+            definition_hash: hash(name),
+        };
+        Ok(ToolsetDetail {
+            toolset: self.report(asker, toolset),
+            entries: toolset.selection.names().iter().map(entry).collect(),
+            tools: self.tools_of(toolset, scope, &before),
+        })
+    }
+
+    /// The definitions that a toolset was made with and that have changed since, by hash.
+    async fn definitions_before(&self, toolset: &Toolset) -> Result<BTreeMap<String, RawJson>, StoreError> {
+        let snapshot = self.snapshot();
+        let changed = toolset.pins.iter().filter(|(name, hash)| {
+            let now = snapshot.all.tool_by_origin(name);
+            now.is_some_and(|tool| definition_hash(&tool.definition) != **hash)
+        });
+        let hashes: Vec<String> = changed.map(|(_, hash)| hash.clone()).collect();
+        if hashes.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let stored = self.store.definitions(hashes).await?;
+        let read = |stored: Definition| Some((stored.hash, RawJson::parse(stored.body.into()).ok()?));
+        Ok(stored.into_iter().filter_map(read).collect())
+    }
+
+    /// The tools of a toolset one by one, and what of it means none.
+    pub(super) fn tools_of(
+        &self,
+        toolset: &Toolset,
+        scope: &Scope,
+        before: &BTreeMap<String, RawJson>,
+    ) -> Vec<ToolsetTool> {
+        let snapshot = self.snapshot();
+        let sight = snapshot.sight(&scope.unchosen());
+        let meant = meant(&snapshot, &toolset.selection);
+        meant
+            .into_iter()
+            .map(|meant| match meant {
+                Meant::Nothing(entry) => nothing(&snapshot, entry),
+                Meant::Tool(tool) => {
+                    let (state, reason) = usable(&snapshot, &sight, tool);
+                    let (definition, changes) = compared(toolset, tool, before);
+                    ToolsetTool {
+                        namespaced_name: tool.origin.to_string(),
+                        exposed_name: Some(tool.exposed.to_string()),
+                        state,
+                        reason,
+                        definition,
+                        changes,
+                        estimated_tokens: Some(tool.tokens()),
+                    }
+                }
+            })
+            .collect()
+    }
+}
+
+/// The tools that a selection means, in its order, each once.
+fn meant<'s>(snapshot: &'s Snapshot, selection: &'s Selection) -> Vec<Meant<'s>> {
+    let mut seen = HashSet::new();
+    let mut all = Vec::new();
+    for name in selection.names() {
+        if !Selection::is_pattern(name) {
+            match snapshot.all.tool_by_origin(name) {
+                Some(tool) if seen.insert(tool.origin.clone()) => all.push(Meant::Tool(tool)),
+                Some(_) => {}
+                None => all.push(Meant::Nothing(name)),
+            }
+            continue;
+        }
+        let one = Selection::new([name]);
+        let mut any = false;
+        for tool in snapshot.all.tools().filter(|tool| one.matches(&tool.origin)) {
+            any = true;
+            if seen.insert(tool.origin.clone()) {
+                all.push(Meant::Tool(tool));
+            }
+        }
+        if !any {
+            all.push(Meant::Nothing(name));
+        }
+    }
+    all
+}
+
+/// Whether a tool that is there can be used in a sight, and why not.
+fn usable(snapshot: &Snapshot, sight: &Sight, tool: &Tool) -> (ToolState, Option<String>) {
+    let name = tool.origin.to_string();
+    let server = &tool.origin.server;
+    if snapshot.known.tool_by_origin(&name).is_none() {
+        return (ToolState::Disabled, Some("an operator has turned it off".into()));
+    }
+    if sight.reachable.tool_by_origin(&name).is_none() {
+        return (
+            ToolState::OutOfScope,
+            Some("it is outside of what this token or project allows".into()),
+        );
+    }
+    if snapshot.listed.tool_by_origin(&name).is_none() {
+        let reason = snapshot
+            .servers
+            .iter()
+            .find(|seen| seen.name == *server)
+            .and_then(|seen| seen.state.clone());
+        return (
+            ToolState::Unavailable,
+            Some(why_unavailable(server.as_str(), reason)),
+        );
+    }
+    (ToolState::Registered, None)
+}
+
+fn why_unavailable(server: &str, state: Option<(ServerState, Option<String>)>) -> String {
+    match state {
+        Some((state, Some(reason))) => format!("server `{server}` is {state}: {reason}"),
+        Some((state, None)) => format!("server `{server}` is {state}"),
+        None => format!("server `{server}` is not there"),
+    }
+}
+
+/// What is told of an entry that no tool fits.
+fn nothing(snapshot: &Snapshot, entry: &str) -> ToolsetTool {
+    let (state, reason) = absent(snapshot, entry);
+    ToolsetTool {
+        namespaced_name: entry.to_owned(),
+        exposed_name: None,
+        state,
+        reason: Some(reason),
+        definition: DefinitionState::Missing,
+        changes: Vec::new(),
+        estimated_tokens: None,
+    }
+}
+
+/// Why there is no tool of that name.
+pub(crate) fn absent(snapshot: &Snapshot, name: &str) -> (ToolState, String) {
+    if Selection::is_pattern(name) {
+        return (ToolState::Missing, "it fits no tool now".into());
+    }
+    let plan = &snapshot.plan;
+    let of_server = |entry: &&std::sync::Arc<mcpr_config::ServerEntry>| {
+        let rest = name.strip_prefix(entry.name.as_str());
+        rest.is_some_and(|rest| rest.starts_with('.'))
+    };
+    let Some(entry) = plan
+        .entries()
+        .filter(of_server)
+        .max_by_key(|entry| entry.name.as_str().len())
+    else {
+        return (ToolState::Missing, "no server of that name is configured".into());
+    };
+    let server = entry.name.as_str();
+    let tool = &name[server.len() + 1..];
+    match plan.standing(entry) {
+        Standing::SwitchedOff => {
+            return (
+                ToolState::Disabled,
+                format!("an operator has turned server `{server}` off"),
+            );
+        }
+        Standing::OffInFile => {
+            return (
+                ToolState::Disabled,
+                format!("server `{server}` is disabled in the configuration"),
+            );
+        }
+        Standing::Misconfigured(fault) => {
+            return (
+                ToolState::Unavailable,
+                format!("server `{server}` is misconfigured: {}", fault.reason()),
+            );
+        }
+        Standing::On(_) => {}
+    }
+    match Filter::of(entry).and_then(|filter| filter.keeps(tool)) {
+        Some(Kept::Denied(pattern)) => {
+            return (
+                ToolState::Disabled,
+                format!("`tools.deny` of server `{server}` has `{pattern}`"),
+            );
+        }
+        Some(Kept::NotAllowed) => {
+            return (
+                ToolState::Disabled,
+                format!("`tools.allow` of server `{server}` does not have it"),
+            );
+        }
+        None => {}
+    }
+    let seen = snapshot.servers.iter().find(|seen| seen.name == entry.name);
+    let state = seen.and_then(|seen| seen.state.clone());
+    match state {
+        Some((ServerState::Ok, _)) => (
+            ToolState::Missing,
+            format!("server `{server}` has no tool `{tool}`"),
+        ),
+        other => (ToolState::Unavailable, why_unavailable(server, other)),
+    }
+}
+
+/// How the definition of a tool compares with the one that the toolset was made with.
+fn compared(
+    toolset: &Toolset,
+    tool: &Tool,
+    before: &BTreeMap<String, RawJson>,
+) -> (DefinitionState, Vec<String>) {
+    let unchanged = (DefinitionState::Unchanged, Vec::new());
+    let Some(pinned) = toolset.pins.get(&tool.origin.to_string()) else {
+        return unchanged;
+    };
+    if definition_hash(&tool.definition) == *pinned {
+        return unchanged;
+    }
+    match before.get(pinned).map(|before| compare(before, &tool.definition)) {
+        Some(Change::Unchanged) => unchanged,
+        Some(Change::Compatible(changes)) => (DefinitionState::Compatible, changes),
+        Some(Change::Breaking(changes)) => (DefinitionState::Breaking, changes),
+        None => {
+            let unknown = "its definition differs from the one whose hash was imported";
+            (DefinitionState::Breaking, vec![unknown.into()])
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Equipping: what a principal sees from now on (SET-05 to SET-07).
+
+use std::sync::Arc;
+
+use mcpr_admin::{
+    Active, DefinitionState, EquipToolset, Equipped, ListToolsets, ShowToolset, Skipped, ToolState,
+    ToolsetDetail, ToolsetList, UnequipToolset, Unequipped,
+};
+use mcpr_auth::Timestamp;
+use mcpr_registry::Tool;
+use mcpr_store::{DEFAULT, SavedEquip};
+
+use super::signature::signature;
+use super::{Asker, Toolset, ToolsetError, Whom, Worn};
+use crate::fault::Fault;
+use crate::gateway::Gateway;
+use crate::scope::{Choice, Limit};
+
+impl Gateway {
+    /// Lets a principal see exactly the tools of a toolset.
+    pub(crate) async fn equip(
+        self: &Arc<Self>,
+        asker: &Asker,
+        asked: EquipToolset,
+    ) -> Result<Equipped, ToolsetError> {
+        let whom = asker.whom(self, asked.principal.as_deref()).await?;
+        let toolset = self.toolsets.find(&whom.key, &asked.name);
+        let toolset = toolset.ok_or_else(|| asker.no_toolset(self, &asked.name, None))?;
+        let toolset = self.to_the_end(whom.clone(), Some(toolset)).await?;
+        let toolset = toolset.expect("what was equipped is given back");
+        Ok(self.equipped(asker, &whom, &toolset).await?)
+    }
+
+    /// Takes a principal's toolset away.
+    pub(crate) async fn unequip(
+        self: &Arc<Self>,
+        asker: &Asker,
+        asked: UnequipToolset,
+    ) -> Result<Unequipped, ToolsetError> {
+        let whom = asker.whom(self, asked.principal.as_deref()).await?;
+        let before = self.toolsets.worn(&whom.key);
+        self.to_the_end(whom.clone(), None).await?;
+        Ok(Unequipped {
+            toolset: before.map(|before| before.name.into()),
+            principal: whom.key,
+        })
+    }
+
+    /// Changes what is equipped, whether or not anybody waits for it: a client that goes away
+    /// half-way leaves nothing half done.
+    async fn to_the_end(
+        self: &Arc<Self>,
+        whom: Whom,
+        toolset: Option<Arc<Toolset>>,
+    ) -> Result<Option<Arc<Toolset>>, ToolsetError> {
+        let gateway = self.clone();
+        let change = self.tasks.spawn(async move {
+            match toolset {
+                Some(toolset) => gateway.put_on(&whom.key, toolset).await.map(Some),
+                None => gateway.take_off(&whom.key).await.map(|()| None),
+            }
+        });
+        let ended = |_| Err(ToolsetError::Fault(Fault::Internal));
+        change.await.unwrap_or_else(ended)
+    }
+
+    /// A second one meanwhile fails; what was equipped stays in force until the new one is stored (SET-06).
+    async fn put_on(
+        self: &Arc<Self>,
+        whom: &str,
+        toolset: Arc<Toolset>,
+    ) -> Result<Arc<Toolset>, ToolsetError> {
+        let slot = self.toolsets.slot(whom);
+        let _mine = slot
+            .try_begin()
+            .ok_or(ToolsetError::Fault(Fault::OperationInProgress))?;
+        let equip = SavedEquip {
+            principal: whom.to_owned(),
+            owner: toolset.owner.to_string(),
+            toolset: toolset.name.to_string(),
+            at: Timestamp::now(),
+        };
+        self.store.put_equip(equip).await?;
+        let toolset = self.pin_new(&toolset).await.unwrap_or(toolset);
+        let before = slot.wear(Some(Worn::of(&toolset)));
+        self.has_changed(whom, before);
+        tracing::info!(
+            principal = whom,
+            toolset = &*toolset.name,
+            "a toolset was equipped"
+        );
+        Ok(toolset)
+    }
+
+    /// Waits for one that is being equipped.
+    async fn take_off(self: &Arc<Self>, whom: &str) -> Result<(), ToolsetError> {
+        let slot = self.toolsets.slot(whom);
+        let _mine = slot.begin().await;
+        self.store.delete_equip(whom).await?;
+        let before = slot.wear(None);
+        self.has_changed(whom, before);
+        tracing::info!(principal = whom, "nothing is equipped any more");
+        Ok(())
+    }
+
+    /// Frees what was made for those who saw the toolset before; the default is everybody's.
+    fn has_changed(&self, whom: &str, before: Option<Worn>) {
+        if let Some(before) = before.and_then(|before| before.toolset) {
+            self.snapshot().forget(&before);
+        }
+        if whom == DEFAULT {
+            self.republish();
+        }
+    }
+
+    /// What came of equipping.
+    async fn equipped(
+        &self,
+        asker: &Asker,
+        whom: &Whom,
+        toolset: &Arc<Toolset>,
+    ) -> Result<Equipped, ToolsetError> {
+        let scope = whom.scope_with(self, toolset);
+        let sight = self.snapshot().sight(&scope);
+        let ToolsetDetail { tools, toolset, .. } = self.detail(asker, toolset, &scope, false).await?;
+        let skipped = tools.iter().filter(|tool| tool.state != ToolState::Registered);
+        let skipped = skipped.map(|tool| Skipped {
+            namespaced_name: tool.namespaced_name.clone(),
+            reason: tool.reason.clone().unwrap_or_default(),
+        });
+        let changed = tools
+            .iter()
+            .filter(|tool| tool.definition == DefinitionState::Breaking);
+        let warnings = changed.map(|tool| {
+            let changes = tool.changes.join("; ");
+            format!(
+                "`{}` has changed since the toolset was made: {changes}",
+                tool.namespaced_name
+            )
+        });
+        Ok(Equipped {
+            principal: whom.key.clone(),
+            tools: sight.listed.tools().map(signature as fn(&Tool) -> _).collect(),
+            skipped: skipped.collect(),
+            warnings: warnings.collect(),
+            toolset,
+        })
+    }
+
+    /// Which toolset a principal sees, and why.
+    pub(crate) async fn active_of(&self, asker: &Asker, whom: &Whom) -> Result<Active, ToolsetError> {
+        let (scope, by) = whom.scope(self);
+        let toolset = match (&scope.choice, &scope.limit) {
+            (Choice::Only(toolset), _) | (Choice::All, Limit::To(toolset)) => Some(toolset.clone()),
+            _ => None,
+        };
+        let toolset = match toolset {
+            Some(toolset) => Some(self.detail(asker, &toolset, &scope, false).await?),
+            None => None,
+        };
+        Ok(Active {
+            principal: whom.key.clone(),
+            by,
+            toolset,
+        })
+    }
+
+    /// Which toolset whoever asks sees, and why.
+    pub(crate) async fn active(&self, asker: &Asker) -> Result<Active, ToolsetError> {
+        let whom = asker.whom(self, None).await?;
+        self.active_of(asker, &whom).await
+    }
+
+    /// The toolsets in reach.
+    pub(crate) fn list_toolsets(&self, asker: &Asker, _: &ListToolsets) -> ToolsetList {
+        let toolsets = asker.toolsets(self);
+        ToolsetList {
+            toolsets: toolsets
+                .iter()
+                .map(|toolset| self.report(asker, toolset))
+                .collect(),
+        }
+    }
+
+    /// All about one toolset.
+    pub(crate) async fn show_toolset(
+        &self,
+        asker: &Asker,
+        asked: &ShowToolset,
+    ) -> Result<ToolsetDetail, ToolsetError> {
+        let toolset = asker.find(self, &asked.name, asked.owner.as_deref())?;
+        Ok(self.detail(asker, &toolset, &asker.reach(self), true).await?)
+    }
+}

@@ -1,0 +1,139 @@
+//! Past calls.
+
+use async_trait::async_trait;
+
+use crate::StoreError;
+
+/// A call that has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallRow {
+    /// Its id; ids sort by time.
+    pub id: String,
+    /// When it began, in milliseconds since 1970-01-01 UTC.
+    pub at_ms: i64,
+    /// How long it took, in microseconds.
+    pub duration_us: u64,
+    /// The number of the request in the log of its run.
+    pub request_id: String,
+    /// What belongs together: a session, or the request alone.
+    pub correlation_id: String,
+    /// The method.
+    pub method: String,
+    /// The server that had it.
+    pub server: Option<String>,
+    /// The tool, by its server's name.
+    pub tool: Option<String>,
+    /// `ok`, `tool_error`, `error` or `cancelled`.
+    pub status: String,
+    /// The code of an error.
+    pub code: Option<i64>,
+    /// Its message.
+    pub error: Option<String>,
+    /// The key of the principal that called.
+    pub principal: String,
+    /// The program it said it is.
+    pub client: Option<String>,
+    /// The project it called in.
+    pub project: Option<String>,
+    /// The arguments, as far as they are kept.
+    pub arguments: Option<String>,
+}
+
+/// Which calls are meant; every member that is set narrows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallQuery {
+    /// Those of this server.
+    pub server: Option<String>,
+    /// Those of this tool, by its server's name.
+    pub tool: Option<String>,
+    /// Those that ended so.
+    pub status: Option<String>,
+    /// Those of this principal.
+    pub principal: Option<String>,
+    /// Those of this method.
+    pub method: Option<String>,
+    /// Those that began then or later.
+    pub since_ms: Option<i64>,
+    /// Those that began before.
+    pub until_ms: Option<i64>,
+    /// Those that took longer, in microseconds.
+    pub slower_than_us: Option<u64>,
+    /// Those that have this in their tool, error or arguments, upper or lower case.
+    pub text: Option<String>,
+    /// Those with an earlier id.
+    pub before: Option<String>,
+    /// Those with a later id.
+    pub after: Option<String>,
+    /// At the most so many; 0 for all.
+    pub limit: usize,
+}
+
+/// Keeps past calls. The last second may be lost in a power cut.
+#[async_trait]
+pub trait HistoryStore {
+    /// Keeps these calls.
+    async fn put_calls(&self, calls: Vec<CallRow>) -> Result<(), StoreError>;
+
+    /// The calls that are meant, the newest first.
+    async fn calls(&self, query: CallQuery) -> Result<Vec<CallRow>, StoreError>;
+
+    /// The call with this id, or whose id alone begins so.
+    async fn call(&self, id: &str) -> Result<Option<CallRow>, StoreError>;
+
+    /// Forgets the calls that are meant; how many there were.
+    async fn delete_calls(&self, query: CallQuery) -> Result<u64, StoreError>;
+
+    /// Forgets calls that began before a time, and the oldest beyond so many bytes; how many there were.
+    async fn prune_calls(&self, older_than_ms: Option<i64>, max_bytes: u64) -> Result<u64, StoreError>;
+}
+
+impl CallRow {
+    /// What it takes, roughly.
+    pub(crate) fn bytes(&self) -> u64 {
+        let optional = [
+            &self.server,
+            &self.tool,
+            &self.error,
+            &self.client,
+            &self.project,
+            &self.arguments,
+        ];
+        let optional: usize = optional.into_iter().flatten().map(String::len).sum();
+        let fixed = [
+            &self.id,
+            &self.request_id,
+            &self.correlation_id,
+            &self.method,
+            &self.status,
+            &self.principal,
+        ];
+        let fixed: usize = fixed.into_iter().map(String::len).sum();
+        (optional + fixed + 64) as u64
+    }
+}
+
+impl CallQuery {
+    /// Whether a call is meant, but for the limit.
+    pub(crate) fn means(&self, call: &CallRow) -> bool {
+        let same = |wanted: &Option<String>, is: Option<&str>| wanted.is_none() || wanted.as_deref() == is;
+        let contains = |wanted: &String| {
+            let wanted = wanted.to_lowercase();
+            let texts = [&call.tool, &call.error, &call.arguments];
+            texts
+                .into_iter()
+                .flatten()
+                .any(|text| text.to_lowercase().contains(&wanted))
+        };
+        same(&self.server, call.server.as_deref())
+            && same(&self.tool, call.tool.as_deref())
+            && same(&self.status, Some(&call.status))
+            && same(&self.principal, Some(&call.principal))
+            && same(&self.method, Some(&call.method))
+            && self.since_ms.is_none_or(|since| call.at_ms >= since)
+            && self.until_ms.is_none_or(|until| call.at_ms < until)
+            && self.slower_than_us.is_none_or(|limit| call.duration_us > limit)
+            && self.before.as_ref().is_none_or(|before| call.id < *before)
+            && self.after.as_ref().is_none_or(|after| call.id > *after)
+            && self.text.as_ref().is_none_or(contains)
+    }
+}

@@ -1,0 +1,57 @@
+//! Looks at a database file without changing it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::fault::Fault;
+use super::schema;
+use crate::StoreError;
+
+/// How long another process may hold the file.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What a look at a database file tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inspection {
+    /// The schema of its tables; 0 while it is empty.
+    pub schema: u32,
+    /// The newest schema that this mcpr knows.
+    pub known: u32,
+    /// Its size.
+    pub bytes: u64,
+}
+
+impl Inspection {
+    /// Whether [`open`](crate::open) would leave the tables as they are.
+    pub fn is_current(&self) -> bool {
+        self.schema == self.known
+    }
+}
+
+/// Looks at the database at `path`; `None` if there is no such file. Nothing is made or changed.
+///
+/// Blocks for as long as the disk takes.
+///
+/// # Errors
+///
+/// [`StoreError::Database`] as for [`open`](crate::open).
+pub fn inspect(path: &Path) -> Result<Option<Inspection>, StoreError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    look(path).map(Some).map_err(|fault| fault.at(path))
+}
+
+fn look(path: &Path) -> Result<Inspection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut db = Connection::open_with_flags(path, flags)?;
+    db.busy_timeout(PATIENCE)?;
+    let schema = schema::check(&db.transaction()?)?;
+    Ok(Inspection {
+        schema,
+        known: schema::KNOWN,
+        bytes: std::fs::metadata(path).map_or(0, |file| file.len()),
+    })
+}

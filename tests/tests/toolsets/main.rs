@@ -1,0 +1,8 @@
+//! Toolsets and projects: who sees which tools, and how that changes while everything runs.
+
+mod agents;
+mod changes;
+mod gate;
+mod projects;
+mod story;
+mod switches;
