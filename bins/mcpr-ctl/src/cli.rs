@@ -1,6 +1,9 @@
 //! What can be typed.
 
+pub(crate) mod clients;
 pub(crate) mod config;
+mod doctor;
+mod events;
 pub(crate) mod parse;
 pub(crate) mod projects;
 pub(crate) mod servers;
@@ -15,7 +18,9 @@ use std::time::Duration;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use mcpr_admin::Scope;
 
+pub(crate) use self::clients::{Clients, Print, Stdio};
 pub(crate) use self::config::Config;
+pub(crate) use self::events::Events;
 use self::parse::Expiry;
 pub(crate) use self::projects::Projects;
 pub(crate) use self::servers::Servers;
@@ -121,6 +126,14 @@ pub(crate) enum Command {
     /// Show, check and change the configuration files
     #[command(subcommand)]
     Config(Config),
+    /// Show which clients use mcpr, and print what points one at it
+    #[command(subcommand, alias = "client")]
+    Clients(Clients),
+    /// Look for what is wrong, and say how to mend it
+    #[command(after_help = doctor::LOOKED_AT)]
+    Doctor,
+    /// Tell what happens in the running gateway, until Ctrl-C or its end
+    Events(Events),
     /// Have the running gateway read its configuration again
     Reload,
     /// Take no new requests, let those under way finish, then end the running gateway

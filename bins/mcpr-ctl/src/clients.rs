@@ -34,7 +34,10 @@ pub(crate) struct Pointer<'s> {
 
 /// Looks for all clients. Nothing is started and nothing is written.
 pub(crate) fn look(env: &dyn Environment) -> Vec<Seen> {
-    ClientApp::ALL.into_iter().map(|app| Seen::look(app, env)).collect()
+    ClientApp::ALL
+        .into_iter()
+        .map(|app| Seen::look(app, env))
+        .collect()
 }
 
 impl Seen {
@@ -81,9 +84,17 @@ impl Seen {
     }
 
     fn usable(&self) -> impl Iterator<Item = Pointer<'_>> {
-        let found = self.files.iter().filter_map(|file| file.servers.as_ref().ok()).flatten();
+        let found = self
+            .files
+            .iter()
+            .filter_map(|file| file.servers.as_ref().ok())
+            .flatten();
         found.filter_map(|found| {
-            let server = found.server.as_ref().ok().filter(|server| !server.is_disabled())?;
+            let server = found
+                .server
+                .as_ref()
+                .ok()
+                .filter(|server| !server.is_disabled())?;
             Some(Pointer {
                 name: &found.name,
                 server,

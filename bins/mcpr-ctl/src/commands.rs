@@ -1,8 +1,11 @@
 //! One file for each thing to look after.
 
+mod clients;
 mod config;
+mod doctor;
 mod drain;
 mod each;
+mod events;
 mod explain;
 mod projects;
 mod prompts;
@@ -43,6 +46,9 @@ pub(crate) async fn run(cli: &Cli, out: &Out) -> Result<ExitCode, Problem> {
         Command::Prompts(Prompts::Get { name, args }) => prompts::get(&gateway()?, out, name, args).await,
         Command::Tokens(which) => tokens::run(&cli.global, out, which).await,
         Command::Config(which) => config::run(&cli.global, out, which).await,
+        Command::Clients(which) => clients::run(&cli.global, out, which).await,
+        Command::Doctor => doctor::run(&cli.global, out).await,
+        Command::Events(asked) => events::follow(&gateway()?, out, asked).await,
         Command::Reload => reload::reload(&gateway()?, out).await,
         Command::Drain { wait } => drain::drain(&cli.global, out, *wait).await,
         Command::Stop => stop::stop(&cli.global, out).await,

@@ -3,7 +3,7 @@
 use std::env;
 use std::time::Duration;
 
-use mcpr_admin::{Client, ClientError, InvalidUrl, Operation, Relayed, Secret};
+use mcpr_admin::{Client, ClientError, InvalidUrl, Operation, Relayed, Secret, Stream, Streamed};
 use mcpr_config::{Locations, Paths, Process};
 use mcpr_protocol::RawJson;
 
@@ -56,6 +56,11 @@ impl Gateway {
         operation: &O,
     ) -> Result<RawJson, ClientError> {
         Ok(self.client.clone().limit(self.limit).run(operation).await?.result)
+    }
+
+    /// Has an operation carried out and gives what comes of it, as it comes, for as long as that takes.
+    pub(crate) async fn stream<S: Streamed>(&self, operation: &S) -> Result<Stream<S::Item>, ClientError> {
+        self.client.clone().limit(self.limit).stream(operation).await
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use mcpr_admin::{ErrorCode, Failure, Operation};
 use mcpr_config::{Config, Locations, Process};
-use mcpr_store::{Memory, Store, StoreError};
+use mcpr_store::{Assignment, Memory, SavedListing, Store, StoreError};
 
 use crate::problem::{Problem, chain};
 
@@ -48,6 +48,13 @@ impl Database {
             _ => mcpr_store::open(path).await?,
         };
         Ok(Self { store, locations })
+    }
+
+    /// What earlier runs of a gateway have seen of servers, and the names that they gave.
+    pub(crate) async fn known(&self) -> (Vec<SavedListing>, Vec<Assignment>) {
+        let listings = self.store.listings().await.unwrap_or_default();
+        let assignments = self.store.assignments().await.unwrap_or_default();
+        (listings, assignments)
     }
 
     /// Finishes all changes.

@@ -2,16 +2,18 @@
 //!
 //! `cli` says what can be typed, `commands` has one file for each thing to look after, `connect`
 //! finds the gateway, `books` asks it or, while none is running, `database` in its place, `files` opens
-//! the configuration files, `probe` tries one server of them, and everything that is written
+//! the configuration files, `probe` tries one server of them, `clients` looks for the clients on this machine, and everything that is written
 //! goes through `out`.
 
 mod books;
 mod cli;
+mod clients;
 mod commands;
 mod connect;
 mod database;
 mod editor;
 mod files;
+mod interrupt;
 mod out;
 mod probe;
 mod problem;

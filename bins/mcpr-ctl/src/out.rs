@@ -82,14 +82,21 @@ impl Out {
         self.bytes(page(report, &self.look).as_bytes())
     }
 
+    /// Shows one report of many, as [`Out::report`] does, and tells whether anybody still reads.
+    pub(crate) fn line<T: Serialize>(
+        &self,
+        report: &T,
+        line: impl FnOnce(&T, &Look) -> String,
+    ) -> Result<bool, Problem> {
+        match self.json {
+            true => write(&json_line(report)),
+            false => write(line(report, &self.look).as_bytes()),
+        }
+    }
+
     /// Writes data.
     pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), Problem> {
-        let mut stdout = io::stdout().lock();
-        match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
-            // The reader has seen enough, as `head` does.
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            written => Ok(written?),
-        }
+        write(bytes).map(drop)
     }
 
     /// Tells people something that is no data.
@@ -156,13 +163,27 @@ impl Out {
 
     /// One line, without parsing and writing again what a server said.
     pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), Problem> {
-        let mut line = RawJson::render(value).into_bytes().to_vec();
-        line.push(b'\n');
-        self.bytes(&line)
+        self.bytes(&json_line(value))
     }
 
     /// Nobody is left to tell if that fails.
     fn say(&self, text: &str) {
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
+}
+
+/// Writes data, and tells whether anybody still reads.
+fn write(bytes: &[u8]) -> Result<bool, Problem> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        // The reader has seen enough, as `head` does.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        written => Ok(written.map(|()| true)?),
+    }
+}
+
+fn json_line(value: &impl Serialize) -> Vec<u8> {
+    let mut line = RawJson::render(value).into_bytes().to_vec();
+    line.push(b'\n');
+    line
 }

@@ -1,14 +1,15 @@
 //! Tries one server for itself: starts or dials it, hears who it is, reads its lists.
 
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use mcpr_config::GatewayOptions;
-use mcpr_protocol::{Message, Method, Version};
-use mcpr_registry::ServerName;
+use mcpr_protocol::{ErrorObject, Message, Object, RawJson, Version, code};
+use mcpr_registry::{Kind, ServerName};
 use mcpr_transport::child::Guardian;
-use mcpr_transport::{Exchange, Failed, Outgoing, Party, Transport};
+use mcpr_transport::{Answering, Exchange, Failed, Outgoing, Party, Reason, Transport};
 use mcpr_upstream::{
     Dial, Dialer, Dialled, NoAudience, NoMemory, Pool, PoolOptions, Reach, Signs, Status, UpstreamSpec, Wire,
 };
@@ -46,6 +47,8 @@ struct Seen {
     listing: Option<Instant>,
     /// What is seen of the child process.
     signs: Option<Arc<dyn Signs>>,
+    /// Lists that were asked for in vain, and why.
+    complaints: Vec<String>,
 }
 
 /// How long a server may take to end; then the guardian ends what is left.
@@ -109,6 +112,11 @@ impl Probe {
         signs.map(|signs| signs.last_words()).unwrap_or_default()
     }
 
+    /// Which lists were not to be had, and why. A gateway does without them.
+    pub(crate) fn complaints(&self) -> Vec<String> {
+        self.watch.0.lock().complaints.clone()
+    }
+
     /// Ends the server, and waits until nothing of it is left.
     pub(crate) async fn end(&self) {
         self.pool.shutdown(GRACE).await;
@@ -168,10 +176,16 @@ impl Transport for Watched<Arc<dyn Transport>> {
     }
 
     async fn open(&self, request: Outgoing) -> Result<Exchange, Failed> {
-        if is_list(&request.method) {
-            self.watch.0.lock().listing.get_or_insert_with(Instant::now);
-        }
-        self.inner.open(request).await
+        let Some(kind) = Kind::listed_by(&request.method) else {
+            return self.inner.open(request).await;
+        };
+        self.watch.0.lock().listing.get_or_insert_with(Instant::now);
+        let exchange = self.inner.open(request).await?;
+        Ok(Exchange::new(Overheard {
+            exchange,
+            kind,
+            watch: self.watch.clone(),
+        }))
     }
 
     async fn send(&self, message: Message) -> Result<(), Failed> {
@@ -203,9 +217,44 @@ impl Transport for Watched<Arc<dyn Transport>> {
     }
 }
 
-fn is_list(method: &Method) -> bool {
-    matches!(
-        method,
-        Method::ToolsList | Method::PromptsList | Method::ResourcesList | Method::TemplatesList
-    )
+/// A request for a list, whose answer is looked at on its way.
+struct Overheard {
+    exchange: Exchange,
+    kind: Kind,
+    watch: Arc<Watch>,
+}
+
+impl Answering for Overheard {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Message, Failed>> {
+        let next = self.exchange.poll_next(cx);
+        if let Poll::Ready(Ok(Message::Response(response))) = &next
+            && let Some(complaint) = complaint(self.kind, &response.outcome)
+        {
+            self.watch.0.lock().complaints.push(complaint);
+        }
+        next
+    }
+
+    fn cancel(self: Box<Self>, why: Reason) {
+        self.exchange.cancel(why);
+    }
+}
+
+/// What is wrong with the answer to a request for a list; a method that is not there is an empty list.
+fn complaint(kind: Kind, outcome: &Result<RawJson, RawJson>) -> Option<String> {
+    let method = kind.method();
+    match outcome.as_ref().map_err(RawJson::read::<ErrorObject>) {
+        Err(Ok(error)) if error.code == code::METHOD_NOT_FOUND => None,
+        Err(Ok(error)) => Some(format!("`{method}` fails: {} ({})", error.message, error.code)),
+        Err(Err(_)) => Some(format!(
+            "`{method}` fails with an error that is no JSON-RPC error object"
+        )),
+        Ok(result) => {
+            let list = Object::read(result)
+                .ok()
+                .and_then(|result| result.get(kind.member()));
+            let is_list = list.is_some_and(|list| list.is_array());
+            (!is_list).then(|| format!("the answer to `{method}` holds no list"))
+        }
+    }
 }

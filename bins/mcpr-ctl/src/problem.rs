@@ -42,6 +42,16 @@ impl Problem {
         Failure::new(ErrorCode::NotFound, message).into()
     }
 
+    /// The gateway is not there any more.
+    pub(crate) fn not_running(message: impl Into<String>) -> Self {
+        Self {
+            code: "not_running",
+            hint: Some("start one with `mcpr-gateway`".to_owned()),
+            exit: ExitCode::NotRunning,
+            ..Self::failed(message)
+        }
+    }
+
     /// The configuration is not valid, or would not be.
     pub(crate) fn config(message: impl Into<String>, hint: Option<String>) -> Self {
         Self {

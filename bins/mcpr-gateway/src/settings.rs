@@ -37,7 +37,12 @@ impl Settings {
         flags: &Overrides,
         log: Option<LogFile>,
     ) -> Result<Self, ConfigError> {
-        let settings = Self::read(Locations::from_env(files, &Process)?, &Process, flags, log.clone())?;
+        let settings = Self::read(
+            Locations::from_env(files, &Process)?,
+            &Process,
+            flags,
+            log.clone(),
+        )?;
         let origin = Origin {
             files: files.to_owned(),
             flags: flags.clone(),

@@ -14,7 +14,9 @@ impl Snippets<'_> {
     /// The command that tells Claude Code.
     pub(crate) fn claude_code(&self) -> String {
         let snippet = ClientApp::ClaudeCode.snippet(&self.link());
-        snippet.command.expect("Claude Code has a command that adds a URL")
+        snippet
+            .command
+            .expect("Claude Code has a command that adds a URL")
     }
 
     /// What goes into Cursor's file.

@@ -70,7 +70,9 @@ impl Client {
     pub async fn run<O: Operation>(&self, operation: &O) -> Result<O::Output, ClientError> {
         let deadline = Deadline::after(self.limit);
         let body = serde_json::to_vec(operation).expect("our own values are JSON");
-        let answer = deadline.keep(self.target.post(O::PATH, None, body.into())).await?;
+        let answer = deadline
+            .keep(self.target.post(O::PATH, None, body.into()))
+            .await?;
         let status = answer.head.status;
         let body = deadline.keep(answer.rest()).await?;
         if status.is_success() {

@@ -3,7 +3,9 @@
 //! An [`Operation`] is a value that can be sent: `POST /admin/v1/<PATH>` with its JSON as the body.
 //! The answer is its [`Operation::Output`] as JSON, or a [`Failure`]. A gateway implements
 //! [`Execute`] for each operation and hands requests to [`dispatch`]; a program asks through a
-//! [`Client`]. The names in the JSON are an API: version 1 may gain members, and loses none.
+//! [`Client`]. What happens ([`Watch`]) and what comes of a call ([`CallTool`]) can be had as it comes: as
+//! a stream of server-sent events, whose data are the items of a [`Streamed`] operation
+//! ([`Client::stream`]). The names in the JSON are an API: version 1 may gain members, and loses none.
 //!
 //! ```no_run
 //! use mcpr_admin::{Client, ClientError, Status};
@@ -30,7 +32,6 @@ pub use client::{Client, ClientError, InvalidUrl, Stream, Target};
 pub use dispatch::{Execute, ExecuteAll, PREFIX, ROUTES, Route, STREAMS, dispatch, refuse, route};
 pub use exit_code::ExitCode;
 pub use failure::{ErrorCode, Failure};
-pub use operation::{Operation, Streamed};
 pub use operation::projects::{
     DeleteProject, ListProjects, ProjectList, ProjectReport, SaveProject, ShowProject,
 };
@@ -48,12 +49,15 @@ pub use operation::switches::{
 pub use operation::tokens::{
     CreateToken, CreatedToken, ListTokens, RevokeToken, Scope, TokenKind, TokenList, TokenReport, TokenState,
 };
-pub use operation::tools::{CallStep, CallTool, ListTools, Notice, ShowTool, ToolDetail, ToolList, ToolReport};
+pub use operation::tools::{
+    CallStep, CallTool, ListTools, Notice, ShowTool, ToolDetail, ToolList, ToolReport,
+};
 pub use operation::toolsets::{
     AcceptToolset, Active, ActiveBy, ActiveToolset, BuildToolset, Built, DefinitionState, DeleteToolset,
     Detail, DiscoverTools, Discovered, DiscoveredTool, EquipToolset, Equipped, ListToolsets, SaveToolset,
     ShowToolset, Signature, Skipped, ToolState, ToolsetDetail, ToolsetEntry, ToolsetList, ToolsetReport,
     ToolsetTool, UnequipToolset, Unequipped,
 };
+pub use operation::{Operation, Streamed};
 pub use secret::Secret;
 pub use words::UnknownWord;

@@ -27,7 +27,7 @@ mod write;
 
 use mcpr_registry::nearest;
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 
 pub use command::shell_word;
 pub use entry::{Link, Snippet, Token};
@@ -125,11 +125,6 @@ impl ClientApp {
         self.profile().http.is_some()
     }
 
-    /// Whether its file can name variables of its environment, so that no secret stands in it.
-    pub fn knows_variables(self) -> bool {
-        self.profile().variables != table::Variables::None
-    }
-
     fn profile(self) -> &'static Profile {
         table::of(self)
     }
@@ -169,23 +164,24 @@ fn meant(typed: &str) -> Option<ClientApp> {
         .find(|app| app.spellings().any(|known| known == spelling))
 }
 
-/// The URL of the endpoint: the address of a gateway alone stands for it.
+/// The URL of the endpoint, for clients of the same machine: the address of a gateway alone stands
+/// for it, and one for all addresses is reached by loopback.
 ///
 /// ```
 /// use mcpr_config::clients::endpoint;
 ///
 /// assert_eq!(endpoint("http://127.0.0.1:3282/"), "http://127.0.0.1:3282/mcp");
+/// assert_eq!(endpoint("http://0.0.0.0:3282/mcp"), "http://127.0.0.1:3282/mcp");
 /// assert_eq!(endpoint("https://box/tools/mcp"), "https://box/tools/mcp");
 /// ```
 pub fn endpoint(url: &str) -> String {
-    let host = url
-        .split_once("://")
-        .map_or(url, |(_, rest)| rest)
-        .trim_end_matches('/');
-    if host.contains('/') {
-        url.to_owned()
-    } else {
-        format!("{}{PATH}", url.trim_end_matches('/'))
+    let reached = url
+        .replacen("://0.0.0.0", "://127.0.0.1", 1)
+        .replacen("://[::]", "://[::1]", 1);
+    let rest = reached.split_once("://").map_or(&*reached, |(_, rest)| rest);
+    match rest.trim_end_matches('/').contains('/') {
+        true => reached,
+        false => format!("{}{PATH}", reached.trim_end_matches('/')),
     }
 }
 
@@ -198,14 +194,7 @@ pub fn endpoint(url: &str) -> String {
 /// assert_eq!(endpoint_of("[::1]:80".parse().unwrap()), "http://[::1]:80/mcp");
 /// ```
 pub fn endpoint_of(listen: SocketAddr) -> String {
-    let mut reached = listen;
-    if listen.ip().is_unspecified() {
-        reached.set_ip(match listen.ip() {
-            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-        });
-    }
-    format!("http://{reached}{PATH}")
+    endpoint(&format!("http://{listen}"))
 }
 
 /// Habits of spelling do not count.

@@ -161,7 +161,9 @@ impl Document {
     pub fn has(&self, path: &[&str]) -> bool {
         let found = |root: &Object<'_>, _: &str| {
             let (last, before) = path.split_last()?;
-            let holder = before.iter().try_fold(root, |object, key| object_at(object, key))?;
+            let holder = before
+                .iter()
+                .try_fold(root, |object, key| object_at(object, key))?;
             member(holder, last).map(|_| ())
         };
         self.within(found).ok().flatten().is_some()

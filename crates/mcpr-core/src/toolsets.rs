@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use mcpr_auth::Timestamp;
 use mcpr_registry::Selection;
-use mcpr_store::{DEFAULT, OPERATOR, SavedEquip, SavedToolset};
+use mcpr_store::{DEFAULT, FILED, OPERATOR, SavedEquip, SavedToolset};
 use parking_lot::RwLock;
 use tokio::sync::watch;
 
@@ -88,7 +88,8 @@ impl Toolset {
     /// How it is stored.
     pub(crate) fn to_stored(&self) -> SavedToolset {
         SavedToolset {
-            owner: self.owner.to_string(),
+            // When the file has it no longer, it is gone, and not an operator's.
+            owner: if self.from_file { FILED } else { &self.owner }.to_owned(),
             name: self.name.to_string(),
             description: self.description.clone(),
             tools: self
@@ -295,14 +296,14 @@ impl Toolsets {
 
 fn gathered(filed: &[mcpr_config::Toolset], stored: &[SavedToolset]) -> Saved {
     let mut all = Saved::new();
-    for toolset in stored {
+    for toolset in stored.iter().filter(|stored| stored.owner != FILED) {
         let toolset = Toolset::stored(toolset);
         all.insert(toolset.key(), Arc::new(toolset));
     }
     for filed in filed {
         let known = stored
             .iter()
-            .find(|stored| stored.owner == OPERATOR && stored.name == filed.name);
+            .find(|stored| stored.owner == FILED && stored.name == filed.name);
         let toolset = Toolset::filed(filed, known);
         all.insert(toolset.key(), Arc::new(toolset));
     }

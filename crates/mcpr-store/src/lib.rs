@@ -21,5 +21,7 @@ pub use memory::Memory;
 pub use records::{Assignment, SavedListing, SealingKey, Verdict};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Inspection, inspect, open};
-pub use state::{DEFAULT, Definition, OPERATOR, SavedEquip, SavedProject, SavedToolset, StateStore, Switch};
+pub use state::{
+    DEFAULT, Definition, FILED, OPERATOR, SavedEquip, SavedProject, SavedToolset, StateStore, Switch,
+};
 pub use store::Store;

@@ -11,6 +11,10 @@ use crate::StoreError;
 /// The owner of what operators make.
 pub const OPERATOR: &str = "operator";
 
+/// The owner under which is kept what is remembered of toolsets of configuration files: only their
+/// pins count, the rest is the file's.
+pub const FILED: &str = "file";
+
 /// Whoever has nothing equipped of his own.
 pub const DEFAULT: &str = "default";
 

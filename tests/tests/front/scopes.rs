@@ -149,6 +149,8 @@ async fn sec_04_token_cookies_and_our_own_meta_never_reach_a_server() {
     for (fake, gateway) in pairs::servers(|script| script.tool("x")).await {
         let message = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a_x","_meta":{
             "dev.mcpr/prefer":"s3cret","dev.\u006dcpr/x":"s3cret","token":"s3cret","projectId":"s3cret","baggage":"user=s3cret","example.com/x":1}}}"#;
+        let project = json!({ "name": "s3cret", "servers": ["a"] });
+        gateway.operate("projects/save", project).await;
         let client = gateway.client().await;
         let request = client
             .post(message)

@@ -3,6 +3,7 @@
 mod agents;
 mod changes;
 mod gate;
+mod pipes;
 mod projects;
 mod story;
 mod switches;

@@ -26,7 +26,7 @@ pub(crate) struct Print {
     /// The variable that the client takes the token from; MCPR_TOKEN without it
     #[arg(long, value_name = "VAR", value_parser = variable, conflicts_with = "stdio")]
     pub(crate) token_env: Option<String>,
-    /// Have the client start a program instead: one that connects it to the running gateway, or a gateway of its own
+    /// Have it start a program instead of connecting to a URL
     #[arg(
         long,
         value_name = "HOW",
@@ -43,21 +43,25 @@ pub(crate) struct Print {
     pub(crate) toolset: Option<String>,
 }
 
-/// What a client starts.
+/// What a client starts. Not documented one by one, which would spread the help over pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Stdio {
-    /// `mcpr-gateway connect`: a way to the running gateway
+    // `mcpr-gateway connect`
     Connect,
-    /// `mcpr-gateway stdio`: a gateway that no other client uses, with the files of --config
+    // `mcpr-gateway stdio`
     Own,
 }
 
 const PRINTING: &str = "\
 Only the entry goes to standard output; where it belongs, and the command that adds it if the client has one, go to
-standard error. A client that takes no URLs gets a program.
+standard error. No file is changed.
+
+Programs that a client can start, which those that take no URLs do anyway:
+  --stdio        mcpr-gateway connect: a way to the running gateway
+  --stdio=own    mcpr-gateway stdio: a gateway that no other client uses, with the files of --config
 
 Examples:
-  mcpr-ctl clients print cursor > ~/.cursor/mcp.json
+  mcpr-ctl clients print cursor
   mcpr-ctl clients print claude-code --project web
   mcpr-ctl clients print claude-desktop --stdio=own --config ~/.mcp.json";
 

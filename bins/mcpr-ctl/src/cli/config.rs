@@ -33,7 +33,7 @@ pub(crate) enum Config {
         /// Its key, with dots, such as timeouts.call
         #[arg(value_parser = parse::path)]
         key: parse::Path,
-        /// Its value; nothing (\"\") removes the key
+        /// Its value; an empty one removes the key
         value: String,
     },
 }

@@ -22,7 +22,7 @@ pub(crate) enum Servers {
     /// End servers and start them anew
     Restart(SomeServers),
     /// Add a server to the configuration file
-    #[command(after_help = ADDING)]
+    #[command(override_usage = "mcpr-ctl servers add [OPTIONS] <NAME> (--url <URL> | -- <CMD>...)", after_help = ADDING)]
     Add(Box<NewServer>),
     /// Remove servers from the configuration file
     #[command(alias = "remove")]
@@ -49,6 +49,7 @@ pub(crate) enum Servers {
         name: String,
     },
     /// Start or dial one server of the configuration, without the gateway, and tell what it offers
+    #[command(after_help = TESTING)]
     Test {
         /// Its name
         name: String,
@@ -71,17 +72,17 @@ pub(crate) struct NewServer {
     /// Its address
     #[arg(long, value_name = "URL", required_unless_present = "command")]
     pub(crate) url: Option<String>,
-    /// A header of every request; may be given several times
-    #[arg(short = 'H', long = "header", value_name = "NAME:VALUE", requires = "url", value_parser = parse::header)]
+    /// A header of every request to its address; may be given several times
+    #[arg(short = 'H', long = "header", value_name = "NAME:VALUE", value_parser = parse::header)]
     pub(crate) headers: Vec<(String, String)>,
     /// How its address is spoken to; http without it
-    #[arg(long = "type", value_name = "TYPE", requires = "url")]
+    #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<Kind>,
     /// A variable of its program; may be given several times
-    #[arg(short, long, value_name = "NAME=VALUE", requires = "command", value_parser = parse::pair)]
+    #[arg(short, long, value_name = "NAME=VALUE", value_parser = parse::pair)]
     pub(crate) env: Vec<(String, String)>,
     /// The folder its program runs in
-    #[arg(long, value_name = "DIR", requires = "command")]
+    #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<String>,
     /// A tag, for projects; may be given several times
     #[arg(long = "tag", value_name = "TAG")]
@@ -137,3 +138,10 @@ itself stands in double quotes. VALUE is taken as JSON if it is JSON, else as a 
 Examples:
   mcpr-ctl servers set git mcpr.timeouts.call=5m mcpr.lazy=true
   mcpr-ctl servers set git disabled=";
+
+const TESTING: &str = "\
+It is started or dialled by this command itself, whether or not a gateway runs, introduced and listed, and
+ended again with all that it has started.
+
+Ends with 0 if it works, 1 if it does not, 3 if there is no such server, 7 if the configuration is invalid,
+and 124 if it took longer than --timeout or else mcpr.timeouts.start.";

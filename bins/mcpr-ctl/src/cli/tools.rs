@@ -45,6 +45,9 @@ pub(crate) enum Tools {
         /// All arguments as a JSON object: the text itself, @FILE, or - for standard input
         #[arg(long, value_name = "JSON|@FILE|-", value_parser = parse::object)]
         json_args: Option<RawJson>,
+        /// Print the whole result as it is, not only its texts
+        #[arg(long)]
+        raw: bool,
     },
     /// Turn tools on again
     Enable(SomeTools),

@@ -5,6 +5,7 @@
 
 mod beside;
 mod configuration;
+mod door;
 mod files;
 mod names;
 mod network;
@@ -34,7 +35,11 @@ pub(super) async fn run(global: &Global, out: &Out) -> Result<ExitCode, Problem>
 /// All checks, in the order in which things depend on one another.
 async fn checks(scene: &Scene) -> Vec<Check> {
     if scene.elsewhere {
-        let of_gateway = [network::checks(scene), servers::of_gateway(scene), tokens::checks(scene)];
+        let of_gateway = [
+            network::checks(scene),
+            servers::of_gateway(scene),
+            tokens::checks(scene),
+        ];
         return of_gateway.concat();
     }
     [

@@ -39,7 +39,7 @@ fn page(explanation: &Explanation, look: &Look) -> String {
         .collect();
     let meant = match &also[..] {
         [] => String::new(),
-        names => format!("did you mean: {}\n", names.join(", ")),
+        names => format!("names like it: {}\n", names.join(", ")),
     };
     let route = explanation
         .route

@@ -1,7 +1,9 @@
 //! The tools of all servers.
 
+mod call;
 mod search;
 mod switch;
+mod talk;
 
 use mcpr_admin::{CallTool, ExitCode, ListTools, ShowTool, ToolDetail, ToolList, ToolReport};
 use mcpr_protocol::{Object, RawJson};
@@ -11,7 +13,6 @@ use crate::cli::tools::{ToolFilter, Tools};
 use crate::cli::{Global, parse};
 use crate::connect::Gateway;
 use crate::out::Out;
-use crate::out::content::ToolResult;
 use crate::out::facts::facts;
 use crate::out::indent::indent;
 use crate::out::look::{Look, Paint};
@@ -35,9 +36,13 @@ pub(super) async fn run(global: &Global, out: &Out, which: &Tools) -> Result<Exi
             name,
             args,
             json_args,
+            raw,
         } => {
-            let arguments = arguments(args, json_args.clone())?;
-            call(gateway, out, name, arguments).await
+            let call = CallTool {
+                name: name.clone(),
+                arguments: Some(arguments(args, json_args.clone())?),
+            };
+            call::call(gateway, out, &call, *raw).await
         }
         Tools::Enable(tools) => switch::enable(&books, out, &tools.names).await,
         Tools::Disable(tools) => switch::disable(&books, out, &tools.names).await,
@@ -194,34 +199,6 @@ fn page(detail: &ToolDetail, look: &Look) -> String {
     );
     let name = look.paint(Paint::Head, &one_line(&tool.name));
     format!("{name}\n{facts}{}", printable(&body))
-}
-
-async fn call(gateway: &Gateway, out: &Out, name: &str, arguments: RawJson) -> Result<ExitCode, Problem> {
-    let call = CallTool {
-        name: name.to_owned(),
-        arguments: Some(arguments),
-    };
-    let raw = match gateway.relay(&call).await {
-        Ok(raw) => raw,
-        Err(error) => return Err(suggest::tool(gateway, name, error.into()).await),
-    };
-    let result: Option<ToolResult> = raw.read().ok();
-    let is_error = result.as_ref().is_some_and(|result| result.is_error);
-    out.report(&raw, |raw, look| shown(raw, result.as_ref(), look))?;
-    if is_error {
-        out.note(&format!("`{name}` says that it failed"));
-    }
-    Ok(if is_error { ExitCode::Failed } else { ExitCode::Ok })
-}
-
-/// The texts of the result; as it is, if it has another shape than a result should have.
-fn shown(raw: &RawJson, result: Option<&ToolResult>, look: &Look) -> String {
-    let page = result.map_or_else(|| indent(raw) + "\n", ToolResult::page);
-    if look.width.is_some() {
-        printable(&page)
-    } else {
-        page
-    }
 }
 
 /// The arguments as one JSON object.

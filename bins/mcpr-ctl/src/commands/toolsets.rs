@@ -74,12 +74,16 @@ async fn create(books: &Books<'_>, out: &Out, new: &NewToolset) -> Result<ExitCo
         replace: new.replace,
         force: new.force,
     };
-    built(out, &books.ask(operation).await?)
+    let built = books.ask(operation).await?;
+    let did = if built.replaced { "replaced" } else { "created" };
+    tell(out, &built, did)
 }
 
 /// Tells what came of making or changing a toolset.
-fn built(out: &Out, built: &Built) -> Result<ExitCode, Problem> {
-    out.report(built, page::built)?;
+fn tell(out: &Out, built: &Built, did: &str) -> Result<ExitCode, Problem> {
+    out.report(built, |built, _| {
+        format!("{did} {}\n", page::in_short(&built.toolset))
+    })?;
     warn(out, &built.warnings);
     Ok(ExitCode::Ok)
 }

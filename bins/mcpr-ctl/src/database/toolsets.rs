@@ -8,7 +8,7 @@ use mcpr_admin::{
 };
 use mcpr_auth::Timestamp;
 use mcpr_config::Config;
-use mcpr_store::{OPERATOR, SavedEquip, SavedToolset};
+use mcpr_store::{FILED, OPERATOR, SavedEquip, SavedToolset};
 
 use super::{Absent, Database, Offline, check_name, from_file};
 use crate::problem::Problem;
@@ -28,7 +28,7 @@ pub(super) struct Kept {
 }
 
 /// What nobody can say without a gateway.
-pub(super) const UNKNOWN: &str = "no gateway is running: which of these tools are there is not known";
+pub(super) const UNKNOWN: &str = "which of these tools are there is not known without a running gateway";
 
 impl Offline<ListToolsets> for Database {
     const ABSENT: Absent = Absent::CountAsEmpty;
@@ -108,10 +108,12 @@ impl Database {
             toolsets.insert((saved.owner.clone(), saved.name.clone()), (saved, false));
         }
         for filed in &config.gateway.toolsets {
+            let remembered = toolsets.remove(&(FILED.to_owned(), filed.name.clone()));
+            let pins = remembered.map(|(saved, _)| saved.pins).unwrap_or_default();
             let key = (OPERATOR.to_owned(), filed.name.clone());
-            let pins = toolsets.remove(&key).map(|(saved, _)| saved.pins);
-            toolsets.insert(key, (of_file(filed, pins.unwrap_or_default()), true));
+            toolsets.insert(key, (of_file(filed, pins), true));
         }
+        toolsets.retain(|(owner, _), _| owner != FILED);
         let kept = toolsets
             .into_values()
             .map(|(saved, from_file)| Kept { saved, from_file });

@@ -79,8 +79,21 @@ fn ctl_01_every_client_can_start_a_program_instead() {
 fn ctl_01_scripts_get_the_entry_of_every_client_as_json() {
     let stage = machine();
     let all = NAMES.map(|name| {
-        let ran = stage.ctl(&["--json", "clients", "print", name, "--project", "web", "--toolset", "dev"]);
-        assert_eq!((ran.code, ran.out().lines().count(), &*ran.stderr), (0, 1, ""), "{ran}");
+        let ran = stage.ctl(&[
+            "--json",
+            "clients",
+            "print",
+            name,
+            "--project",
+            "web",
+            "--toolset",
+            "dev",
+        ]);
+        assert_eq!(
+            (ran.code, ran.out().lines().count(), &*ran.stderr),
+            (0, 1, ""),
+            "{ran}"
+        );
         ran.to_string()
     });
     assert_snapshot!(all.join("\n\n"));
@@ -89,7 +102,15 @@ fn ctl_01_scripts_get_the_entry_of_every_client_as_json() {
 #[test]
 fn ctl_01_an_entry_is_read_back_by_those_who_know_its_language() {
     let stage = machine();
-    for name in ["claude-code", "cursor", "vscode", "gemini", "windsurf", "zed", "cline"] {
+    for name in [
+        "claude-code",
+        "cursor",
+        "vscode",
+        "gemini",
+        "windsurf",
+        "zed",
+        "cline",
+    ] {
         let ran = stage.ctl(&["clients", "print", name]);
         assert!(ran.json().is_object(), "{ran}");
     }
@@ -99,7 +120,10 @@ fn ctl_01_an_entry_is_read_back_by_those_who_know_its_language() {
 fn ctl_02_the_url_is_that_of_the_running_gateway_else_that_of_the_configuration() {
     let url = |stage: &Stage, words: &[&str]| {
         let ran = stage.ctl(&[&["clients", "print", "cursor"], words].concat());
-        ran.json()["mcpServers"]["mcpr"]["url"].as_str().unwrap().to_owned()
+        ran.json()["mcpServers"]["mcpr"]["url"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     let idle = machine();
     assert_eq!(url(&idle, &[]), "http://127.0.0.1:3282/mcp");
@@ -132,7 +156,14 @@ fn sec_02_a_program_that_connects_elsewhere_wants_a_token_and_the_socket_none() 
     let stage = machine();
 
     let here = stage.ctl(&["clients", "print", "claude-desktop", "-q"]);
-    let there = stage.ctl(&["clients", "print", "claude-desktop", "-q", "--url", "https://box/mcp"]);
+    let there = stage.ctl(&[
+        "clients",
+        "print",
+        "claude-desktop",
+        "-q",
+        "--url",
+        "https://box/mcp",
+    ]);
 
     assert_snapshot!([here.to_string(), there.to_string()].join("\n\n"));
 }
@@ -140,7 +171,14 @@ fn sec_02_a_program_that_connects_elsewhere_wants_a_token_and_the_socket_none() 
 #[test]
 fn ctl_04_spellings_are_understood_and_slips_recognised() {
     let stage = machine();
-    for name in ["claude_code", "claude", "vs-code", "code", "Claude-Desktop", "gemini-cli"] {
+    for name in [
+        "claude_code",
+        "claude",
+        "vs-code",
+        "code",
+        "Claude-Desktop",
+        "gemini-cli",
+    ] {
         assert_eq!(stage.ctl(&["clients", "print", name, "-q"]).code, 0, "{name}");
     }
     for words in [

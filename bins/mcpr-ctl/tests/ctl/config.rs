@@ -59,7 +59,8 @@ fn ctl_04_the_commands_for_the_configuration_explain_themselves() {
 fn log_04_a_file_is_shown_as_it_is_but_for_secrets() {
     let stage = home_with(FILE);
 
-    let [people, scripts] = [&["config", "show"][..], &["config", "show", "--json"]].map(|words| stage.ctl(words));
+    let [people, scripts] =
+        [&["config", "show"][..], &["config", "show", "--json"]].map(|words| stage.ctl(words));
 
     assert_snapshot!(people);
     assert!(!people.out().contains("s3cret") && !scripts.out().contains("s3cret"));
@@ -98,7 +99,9 @@ fn cfg_01_which_files_are_looked_at_and_which_count_is_shown() {
 #[test]
 fn cfg_06_the_configuration_is_checked_as_the_gateway_does() {
     let good = home_with(r#"{"mcpServers": {"a": {"command": "sh"}}}"#);
-    let bad = home_with(r#"{"mcpServers": {"a": {"command": "/nowhere/x"}, "b": {"command": "sh", "mcpr": {"prefx": "p"}}}}"#);
+    let bad = home_with(
+        r#"{"mcpServers": {"a": {"command": "/nowhere/x"}, "b": {"command": "sh", "mcpr": {"prefx": "p"}}}}"#,
+    );
 
     assert_snapshot!(good.ctl(&["config", "check"]));
     assert_snapshot!(bad.ctl(&["config", "check"]));
@@ -134,7 +137,10 @@ fn cfg_06_the_schema_is_printed() {
 
     assert_eq!(people.out(), shipped);
     assert_eq!(scripts.out().lines().count(), 1);
-    assert_eq!(scripts.json(), serde_json::from_str::<serde_json::Value>(shipped).unwrap());
+    assert_eq!(
+        scripts.json(),
+        serde_json::from_str::<serde_json::Value>(shipped).unwrap()
+    );
 }
 
 #[test]
@@ -142,7 +148,10 @@ fn ctl_01_one_value_is_printed_from_the_files_or_else_the_default() {
     let stage = two();
     let get = |key: &str, more: &[&str]| stage.ctl(&[&["config", "get", key], &BOTH[..], more].concat());
 
-    assert_eq!(get("listen", &[]).to_string(), "$ mcpr-ctl config get listen --config a.json --config b.json\n127.0.0.1:1\n\n[exit 0]");
+    assert_eq!(
+        get("listen", &[]).to_string(),
+        "$ mcpr-ctl config get listen --config a.json --config b.json\n127.0.0.1:1\n\n[exit 0]"
+    );
     assert_eq!(get("listen", &["--json"]).out(), "\"127.0.0.1:1\"\n");
     assert_eq!(get("timeouts", &["--json"]).out(), "{\"call\":\"2m\"}\n");
     assert_snapshot!(get("timeouts", &[]));
@@ -170,7 +179,8 @@ fn ctl_01_one_value_is_changed_where_it_stands() {
     assert_snapshot!(stage.ctl(&["config", "set", "log.level", "debug", "--json"]));
     assert_eq!(
         text(&stage),
-        FILE.replace("5m", "10m").replace("500 } }", "500 }, \"log\": { \"level\": \"debug\" } }")
+        FILE.replace("5m", "10m")
+            .replace("500 } }", "500 }, \"log\": { \"level\": \"debug\" } }")
     );
     assert_snapshot!(stage.ctl(&["config", "set", "log", ""]));
     assert_snapshot!(stage.ctl(&["config", "set", "log", "", "--json"]));
@@ -195,7 +205,12 @@ fn cfg_01_of_several_files_the_one_whose_key_counts_is_changed() {
 fn cfg_04_a_value_that_is_not_valid_is_not_written() {
     let stage = home_with(FILE);
 
-    for (key, value) in [("lisen", "x"), ("listen", "nowhere"), ("limits.pageSize", "many"), ("timeouts", "5m")] {
+    for (key, value) in [
+        ("lisen", "x"),
+        ("listen", "nowhere"),
+        ("limits.pageSize", "many"),
+        ("timeouts", "5m"),
+    ] {
         let ran = stage.ctl(&["config", "set", key, value]);
         assert_eq!(ran.code, 7, "{ran}");
         assert_snapshot!(ran.name(), ran);

@@ -23,8 +23,7 @@ const READ_ONLY: &str = r#"{"name":"git_push","principal":"tk_7h2k9qmd","visible
 const UNKNOWN: &str = r#"{"name":"git_statsu","principal":"anybody","visible":false,"callable":false,
 "checks":[{"what":"name","verdict":"block","found":"no tool is named `git_statsu`","hint":"did you mean `git_status`?"}],"suggestions":["git_status","git.status"]}"#;
 
-const NO_TOKEN: &str =
-    r#"{"error":{"code":"not_found","message":"there is no token `laptpo`","hint":"see `mcpr-ctl tokens ls`"}}"#;
+const NO_TOKEN: &str = r#"{"error":{"code":"not_found","message":"there is no token `laptpo`","hint":"see `mcpr-ctl tokens ls`"}}"#;
 
 #[test]
 fn ctl_01_a_tool_that_is_there_is_explained_and_ends_with_0() {
@@ -61,7 +60,16 @@ fn ctl_04_a_name_that_means_no_tool_ends_with_3_and_shows_what_is_like_it() {
 fn ctl_01_a_tool_is_explained_for_a_token_a_project_and_a_toolset() {
     let stage = Stage::gateway(&[("tools/explain", 404, NO_TOKEN)]);
 
-    let words = ["explain", "t", "--token", "laptpo", "--project", "web", "--toolset", "dev"];
+    let words = [
+        "explain",
+        "t",
+        "--token",
+        "laptpo",
+        "--project",
+        "web",
+        "--toolset",
+        "dev",
+    ];
     assert_snapshot!(stage.ctl(&words));
     assert_eq!(
         stage.asked(),

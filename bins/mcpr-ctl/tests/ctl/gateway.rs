@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -24,7 +25,7 @@ pub(crate) struct Gateway {
 
 impl Gateway {
     /// Listens at `socket`, and gives to each operation its status and text. A second word of an
-    /// operation names what must stand in its body. After `stop` and `drain` it ends.
+    /// operation names what must stand in its body. A text of events is a stream. After `stop` and `drain` it ends.
     pub(crate) fn start(socket: &Path, answers: &[(&'static str, u16, &'static str)]) -> Self {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
@@ -73,7 +74,9 @@ fn prepared(answers: &Answers, path: &str, body: &str) -> (u16, &'static str) {
         let words = asked.split_once(' ');
         words.is_some_and(|(known, word)| known == path && body.contains(word))
     });
-    let answer = for_body.map(|(_, answer)| *answer).or_else(|| answers.get(path).copied());
+    let answer = for_body
+        .map(|(_, answer)| *answer)
+        .or_else(|| answers.get(path).copied());
     answer.unwrap_or((500, "no answer was prepared"))
 }
 
@@ -89,5 +92,9 @@ async fn answer(
     let (status, text) = prepared(answers, &path, &body);
     let mut response = Response::new(Full::from(text));
     *response.status_mut() = StatusCode::from_u16(status).unwrap();
+    if text.starts_with("data:") {
+        let stream = HeaderValue::from_static("text/event-stream");
+        response.headers_mut().insert(CONTENT_TYPE, stream);
+    }
     Ok(response)
 }

@@ -18,6 +18,9 @@ fn ctl_04_every_command_explains_itself() {
         &["prompts", "get", "--help"],
         &["tokens", "--help"],
         &["tokens", "create", "--help"],
+        &["clients", "--help"],
+        &["clients", "print", "--help"],
+        &["doctor", "--help"],
         &["help", "exit-codes"],
     ] {
         let ran = stage.ctl(words);

@@ -61,17 +61,29 @@ fn http_03_what_is_known_of_a_token_is_listed_and_its_text_is_not() {
 }
 
 #[test]
-fn prj_02_a_limit_that_would_not_hold_is_refused() {
+fn prj_02_a_token_is_limited_to_a_project_and_a_toolset() {
     let stage = Stage::new();
 
-    let refused = stage.ctl(&["tokens", "create", "--name", "a", "--project", "web"]);
+    let ran = stage.ctl(&[
+        "tokens",
+        "create",
+        "--name",
+        "a",
+        "--project",
+        "web",
+        "--toolset",
+        "dev",
+    ]);
 
-    assert!(
-        refused.stderr.contains("cannot limit a token to a project yet"),
-        "{}",
-        refused.stderr
+    assert_eq!(ran.code, 0, "{ran}");
+    for absent in ["there is no project `web`", "there is no toolset `dev`"] {
+        assert!(ran.stderr.contains(absent), "{ran}");
+    }
+    let token = &stage.ctl(&["tokens", "ls", "--json"]).json()["tokens"][0];
+    assert_eq!(
+        (&token["project"], &token["toolset"]),
+        (&"web".into(), &"dev".into())
     );
-    assert_ne!(refused.code, 0);
 }
 
 #[test]

@@ -39,11 +39,27 @@ fn prj_01_a_project_is_shown() {
 #[test]
 fn prj_01_a_project_is_made_and_what_it_lacks_is_told() {
     let stage = Stage::gateway(&[("projects/save", 200, SHOP)]);
-    let words = ["projects", "create", "shop", "--servers", "git,jira", "--tags", "frontend"];
+    let words = [
+        "projects",
+        "create",
+        "shop",
+        "--servers",
+        "git,jira",
+        "--tags",
+        "frontend",
+    ];
     let more = ["--toolset", "dev", "--description", "The shop"];
 
     assert_snapshot!(stage.ctl(&[&words[..], &more].concat()));
-    let scripts = stage.ctl(&["projects", "create", "shop", "--servers", "git", "--replace", "--json"]);
+    let scripts = stage.ctl(&[
+        "projects",
+        "create",
+        "shop",
+        "--servers",
+        "git",
+        "--replace",
+        "--json",
+    ]);
 
     assert_eq!(scripts.json(), value(SHOP));
     assert_snapshot!(stage.asked().join("\n"));
@@ -53,7 +69,16 @@ fn prj_01_a_project_is_made_and_what_it_lacks_is_told() {
 fn prj_01_a_project_is_changed() {
     let stage = Stage::gateway(&[("projects/show", 200, SHOP), ("projects/save", 200, SHOP)]);
 
-    let edits = ["--add", "docs", "--remove", "jira", "--add-tag", "ui", "--remove-tag", "frontend"];
+    let edits = [
+        "--add",
+        "docs",
+        "--remove",
+        "jira",
+        "--add-tag",
+        "ui",
+        "--remove-tag",
+        "frontend",
+    ];
     let ran = stage.ctl(&[&["projects", "edit", "shop", "--toolset", ""][..], &edits].concat());
 
     assert_snapshot!(ran);
@@ -106,7 +131,11 @@ fn ctl_04_what_a_project_does_not_name_cannot_be_removed_from_it() {
 fn ctl_04_the_commands_for_projects_explain_themselves() {
     let stage = Stage::new();
 
-    for words in [&["projects", "--help"][..], &["projects", "create", "--help"], &["projects", "edit", "--help"]] {
+    for words in [
+        &["projects", "--help"][..],
+        &["projects", "create", "--help"],
+        &["projects", "edit", "--help"],
+    ] {
         let ran = stage.ctl(words);
         assert_eq!(ran.code, 0, "{ran}");
         assert_snapshot!(ran.name(), ran);

@@ -79,8 +79,7 @@ pub(crate) const TOOLSETS: &str = r#"{"toolsets":[
 {"name":"web","owner":"operator","fromFile":true,"entries":1,"tools":1,"estimatedTokens":92,"equipped":false},
 {"name":"mine","owner":"tk_7h2k9qmd","fromFile":false,"entries":1,"tools":0,"estimatedTokens":0,"equipped":false}]}"#;
 
-pub(crate) const NO_TOOLSET: &str =
-    r#"{"error":{"code":"not_found","message":"there is no toolset `dve`"}}"#;
+pub(crate) const NO_TOOLSET: &str = r#"{"error":{"code":"not_found","message":"there is no toolset `dve`"}}"#;
 
 pub(crate) const PROJECTS: &str = r#"{"projects":[
 {"name":"shop","fromFile":true,"description":"The shop","servers":["git","jira"],"tags":["frontend"],"toolset":"dev","members":["git","docs"],"missing":["server jira"],"tools":12,"estimatedTokens":3100},

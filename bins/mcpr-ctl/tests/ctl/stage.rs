@@ -42,6 +42,11 @@ impl Stage {
         stage
     }
 
+    /// Starts a gateway in this home that gives these answers.
+    pub(crate) fn run_gateway(&mut self, answers: &[(&'static str, u16, &'static str)]) {
+        self.gateway = Some(Gateway::start(&self.path("ctl.sock"), answers));
+    }
+
     /// Sets a variable for the program.
     pub(crate) fn set(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.variables.push((name, value.into()));

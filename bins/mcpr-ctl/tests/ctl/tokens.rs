@@ -34,7 +34,16 @@ fn prj_02_a_token_is_limited_and_what_it_is_limited_to_may_come_later() {
         ("toolsets/list", 200, TOOLSETS),
     ]);
 
-    let words = ["tokens", "create", "--name", "laptop", "--project", "web", "--toolset", "dve"];
+    let words = [
+        "tokens",
+        "create",
+        "--name",
+        "laptop",
+        "--project",
+        "web",
+        "--toolset",
+        "dve",
+    ];
     assert_snapshot!(stage.ctl(&words));
     assert_eq!(
         stage.asked()[0],

@@ -45,7 +45,17 @@ fn ctl_01_hidden_tools_are_listed_with_the_reason_when_asked_for() {
 fn ctl_01_tools_are_listed_by_server_project_and_toolset() {
     let stage = Stage::gateway(&[("tools/list", 200, TOOLS)]);
 
-    stage.ctl(&["tools", "ls", "--server", "git", "--project", "web", "--toolset", "dev", "--all"]);
+    stage.ctl(&[
+        "tools",
+        "ls",
+        "--server",
+        "git",
+        "--project",
+        "web",
+        "--toolset",
+        "dev",
+        "--all",
+    ]);
 
     assert_eq!(
         stage.asked(),
@@ -56,8 +66,16 @@ fn ctl_01_tools_are_listed_by_server_project_and_toolset() {
 #[test]
 fn ctl_04_a_mistyped_project_or_toolset_of_a_list_is_recognised() {
     for (words, refusal, meant) in [
-        (["--project", "wbe"], r#"{"error":{"code":"not_found","message":"there is no project `wbe`"}}"#, "`web`"),
-        (["--toolset", "dve"], r#"{"error":{"code":"not_found","message":"there is no toolset `dve`"}}"#, "`dev`"),
+        (
+            ["--project", "wbe"],
+            r#"{"error":{"code":"not_found","message":"there is no project `wbe`"}}"#,
+            "`web`",
+        ),
+        (
+            ["--toolset", "dve"],
+            r#"{"error":{"code":"not_found","message":"there is no toolset `dve`"}}"#,
+            "`dev`",
+        ),
     ] {
         let stage = Stage::gateway(&[
             ("tools/list", 404, refusal),
@@ -138,7 +156,15 @@ fn ctl_01_a_tool_is_given_another_name_and_description() {
     let stage = Stage::gateway(&[("tools/override", 200, RENAMED)]);
 
     assert_snapshot!(stage.ctl(&["tools", "rename", "git_push", "publish"]));
-    stage.ctl(&["tools", "override", "git_push", "--name", "publish", "--description", "Publish"]);
+    stage.ctl(&[
+        "tools",
+        "override",
+        "git_push",
+        "--name",
+        "publish",
+        "--description",
+        "Publish",
+    ]);
     stage.ctl(&["tools", "override", "git_push", "--description", ""]);
     let reset = stage.ctl(&["tools", "override", "git_push", "--reset", "--json"]);
 

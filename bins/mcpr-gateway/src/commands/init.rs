@@ -19,13 +19,21 @@ use crate::cli::Init;
 use crate::out;
 use crate::problem::Problem;
 
+/// For its owner alone: what clients had to themselves is nobody else's business here either.
+const PRIVATE: u32 = 0o600;
+
 /// Takes the servers of clients over into a configuration of mcpr's own.
 pub(super) fn run(args: &Init) -> Result<ExitCode, Problem> {
     let output = output(args)?;
     let mut sources = Sources::look(args, &output)?;
     let known = Known::read(&output, &Process)
         .map_err(|fault| invalid(fault).hint("mend it, or name another file with --output"))?;
-    let plan = Plan::of(std::mem::take(&mut sources.found), &known, args.force, &endpoints(&output));
+    let plan = Plan::of(
+        std::mem::take(&mut sources.found),
+        &known,
+        args.force,
+        &endpoints(&output),
+    );
     let mut report = Report {
         output: &output,
         sources: &sources,
@@ -84,7 +92,11 @@ fn endpoints(output: &Path) -> Vec<String> {
     let usual = std::net::SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, DEFAULT_PORT));
     let configured = Config::from_files(&[output.to_owned()], &Process);
     let configured = configured.ok().map(|config| config.gateway.listen);
-    [Some(usual), configured].into_iter().flatten().map(endpoint_of).collect()
+    [Some(usual), configured]
+        .into_iter()
+        .flatten()
+        .map(endpoint_of)
+        .collect()
 }
 
 /// Writes the servers into the file, with everything else in it as it was.
@@ -94,12 +106,12 @@ fn write(output: &Path, plan: &Plan) -> Result<(), Problem> {
         let entry = RawJson::parse(entry.json_line().into()).expect("a value is written as JSON");
         document.set_server(name, &entry).map_err(invalid)?;
     }
-    if let Some(folder) = output.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    match output.parent() {
+        _ if output.exists() => fs::set_permissions(output, Permissions::from_mode(PRIVATE))?,
+        Some(folder) => DirBuilder::new().recursive(true).mode(0o700).create(folder)?,
+        None => {}
     }
     document.write()?;
-    // What clients had to themselves is nobody else's business here either.
-    fs::set_permissions(output, Permissions::from_mode(0o600))?;
     Ok(())
 }
 

@@ -63,7 +63,9 @@ fn json_of(ran: &Ran) -> Value {
 /// What the file says, without the folder of the test.
 fn written(stage: &Stage, name: &str) -> String {
     let home = stage.path("").display().to_string();
-    fs::read_to_string(stage.path(name)).unwrap().replace(&home, "[HOME]/")
+    fs::read_to_string(stage.path(name))
+        .unwrap()
+        .replace(&home, "[HOME]/")
 }
 
 #[test]
@@ -76,8 +78,16 @@ fn cfg_02_the_servers_of_all_clients_are_taken_over_into_one_file() {
     assert_eq!(ran.code, 0, "{ran}");
     assert_snapshot!(ran);
     assert_snapshot!(written(&stage, "mcpr.json"));
-    assert_eq!(fs::read(stage.path(".codex/config.toml")).unwrap(), before, "only read");
-    assert_eq!(stage.run(&["check"]).code, 7, "what it needs of the environment is not there yet");
+    assert_eq!(
+        fs::read(stage.path(".codex/config.toml")).unwrap(),
+        before,
+        "only read"
+    );
+    assert_eq!(
+        stage.run(&["check"]).code,
+        7,
+        "what it needs of the environment is not there yet"
+    );
 }
 
 #[test]
@@ -90,7 +100,10 @@ fn sec_05_the_file_is_for_its_owner_s_eyes_and_secrets_are_only_in_it() {
     let mode = |name: &str| fs::metadata(stage.path(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("new/folder/mine.json"), mode("new/folder")), (0o600, 0o700));
     assert!(written(&stage, "new/folder/mine.json").contains("s3cret-key"));
-    assert!(!ran.stdout.contains("s3cret") && !ran.stderr.contains("s3cret"), "{ran}");
+    assert!(
+        !ran.stdout.contains("s3cret") && !ran.stderr.contains("s3cret"),
+        "{ran}"
+    );
     assert!(ran.stdout.contains("mcpr-gateway --config"), "{ran}");
 }
 
@@ -174,24 +187,37 @@ fn cfg_04_mcpr_s_own_broken_file_is_left_alone() {
 
     let ran = stage.run(&["init", "--yes"]);
 
-    assert_eq!((ran.code, written(&stage, "mcpr.json").as_str()), (7, "{ \"mcpServers\": {"));
+    assert_eq!(
+        (ran.code, written(&stage, "mcpr.json").as_str()),
+        (7, "{ \"mcpServers\": {")
+    );
     assert_snapshot!(ran);
 }
 
 #[test]
 fn cfg_01_files_of_a_project_count_only_for_clients_that_are_named() {
     let stage = Stage::new();
-    put(&stage, "web/.mcp.json", r#"{ "mcpServers": { "evil": { "command": "./evil.sh" } } }"#);
+    put(
+        &stage,
+        "web/.mcp.json",
+        r#"{ "mcpServers": { "evil": { "command": "./evil.sh" } } }"#,
+    );
     let inside = |words: &[&str]| stage.run_in("web", words);
 
     let unnamed = inside(&["init", "--yes"]);
     let named = inside(&["init", "--yes", "--from", "claude-code"]);
 
     assert_eq!((unnamed.code, named.code), (3, 0), "{unnamed}\n{named}");
-    assert!(unnamed.stdout.contains("`--from claude-code` reads it"), "{unnamed}");
+    assert!(
+        unnamed.stdout.contains("`--from claude-code` reads it"),
+        "{unnamed}"
+    );
     let config: Value = serde_json::from_str(&fs::read_to_string(stage.path("mcpr.json")).unwrap()).unwrap();
     let web = stage.path("web").canonicalize().unwrap();
-    assert_eq!(config["mcpServers"]["evil"]["command"], web.join("evil.sh").display().to_string());
+    assert_eq!(
+        config["mcpServers"]["evil"]["command"],
+        web.join("evil.sh").display().to_string()
+    );
     assert_eq!(config["mcpServers"]["evil"]["cwd"], web.display().to_string());
 }
 
@@ -199,11 +225,23 @@ fn cfg_01_files_of_a_project_count_only_for_clients_that_are_named() {
 fn cfg_02_any_file_can_be_named() {
     let stage = Stage::new();
     put(&stage, "x/some.toml", "[mcp_servers.a]\ncommand = \"a\"\n");
-    put(&stage, "x/some.yaml", "extensions:\n  b: { type: stdio, cmd: b, args: [] }\n");
-    put(&stage, "x/cline_mcp_settings.json", r#"{ "mcpServers": { "github.com/acme/c": { "command": "c", "timeout": 60 } } }"#);
+    put(
+        &stage,
+        "x/some.yaml",
+        "extensions:\n  b: { type: stdio, cmd: b, args: [] }\n",
+    );
+    put(
+        &stage,
+        "x/cline_mcp_settings.json",
+        r#"{ "mcpServers": { "github.com/acme/c": { "command": "c", "timeout": 60 } } }"#,
+    );
 
     for file in ["x/some.toml", "x/some.yaml", "x/cline_mcp_settings.json"] {
-        assert_eq!(stage.run(&["init", "--yes", "--from-file", file]).code, 0, "{file}");
+        assert_eq!(
+            stage.run(&["init", "--yes", "--from-file", file]).code,
+            0,
+            "{file}"
+        );
     }
 
     assert_snapshot!(written(&stage, "mcpr.json"));

@@ -21,11 +21,13 @@ fn opens_session(client: &mut Running) -> Value {
     answer
 }
 
+/// The listed tools; the built-in ones, which come first, are left out.
 fn tools(client: &mut Running) -> Vec<String> {
     client.says(&request(2, "tools/list", json!({})));
     let answer = client.answers_to(2);
     let tools = answer["result"]["tools"].as_array().unwrap();
-    tools
+    assert_eq!(tools[6]["name"], "delete-toolset");
+    tools[7..]
         .iter()
         .map(|tool| tool["name"].as_str().unwrap().to_owned())
         .collect()
@@ -147,7 +149,9 @@ fn http_07_connect_bridges_to_the_gateway_of_this_user_without_a_token() {
 
 #[test]
 fn http_07_connect_bridges_to_a_url_with_a_token() {
-    let stage = Stage::serving(&["calc"]);
+    let servers = json!({ "calc": demo_server("calc"), "clock": demo_server("clock") });
+    let own = json!({ "projects": { "web": { "servers": ["calc"] } } });
+    let stage = Stage::with(&json!({ "mcpServers": servers, "mcpr": own }));
     let gateway = stage.serve();
     let url = format!("http://127.0.0.1:{}", gateway.port());
     let elsewhere = Stage::new().set("MCPR_TOKEN", gateway.token());
@@ -157,10 +161,43 @@ fn http_07_connect_bridges_to_a_url_with_a_token() {
     client.says(&request(
         3,
         "tools/call",
-        json!({ "name": "calc_add", "arguments": { "a": 2, "b": 40 }, "_meta": meta }),
+        json!({ "name": "calc_add", "arguments": { "a": 2, "b": 40 }, "_meta": meta.clone() }),
     ));
 
     assert_eq!(sum(&client.answers_to(3)), 42);
+    let clock = json!({ "name": "clock_now", "arguments": {}, "_meta": meta });
+    client.says(&request(4, "tools/call", clock));
+    let hidden = client.answers_to(4);
+    assert_eq!(hidden["error"]["message"], "Unknown tool: clock_now");
+}
+
+#[test]
+fn prj_01_a_pipe_works_in_the_project_and_with_the_toolset_it_was_started_with() {
+    let servers = json!({ "calc": demo_server("calc"), "clock": demo_server("clock") });
+    let sums = json!({ "tools": [{ "namespacedName": "*.add" }, { "namespacedName": "clock.now" }] });
+    let own = json!({ "projects": { "web": { "servers": ["calc"] } }, "toolsets": { "sums": sums } });
+    let stage = Stage::with(&json!({ "mcpServers": servers, "mcpr": own }));
+
+    let mut whole = stage.start(&["stdio", "--toolset", "sums"]);
+    opens_session(&mut whole);
+    assert_eq!(tools(&mut whole), ["calc_add", "clock_now"]);
+    whole.says(&request(
+        9,
+        "tools/list",
+        json!({ "_meta": { "projectId": "web" } }),
+    ));
+    let within = whole.answers_to(9);
+    let named: Vec<_> = within["result"]["tools"].as_array().unwrap()[7..]
+        .iter()
+        .map(|tool| &tool["name"])
+        .collect();
+    assert_eq!(named, ["calc_add"]);
+    whole.leave();
+    assert_eq!(whole.exit_code(), 0);
+
+    let mut bound = stage.start(&["stdio", "--toolset", "sums", "--project", "web"]);
+    opens_session(&mut bound);
+    assert_eq!(tools(&mut bound), ["calc_add"]);
 }
 
 #[test]

@@ -147,9 +147,17 @@ mod tests {
     fn events_are_read_wherever_the_stream_is_cut() {
         let whole = read(std::iter::once(STREAM));
 
-        assert_eq!(whole, ["{\"n\":1}", "{\"n\":\n2}"], "and what is incomplete is none");
+        assert_eq!(
+            whole,
+            ["{\"n\":1}", "{\"n\":\n2}"],
+            "and what is incomplete is none"
+        );
         for length in 1..STREAM.len() {
-            assert_eq!(read(STREAM.as_bytes().chunks(length)), whole, "in pieces of {length}");
+            assert_eq!(
+                read(STREAM.as_bytes().chunks(length)),
+                whole,
+                "in pieces of {length}"
+            );
         }
     }
 }

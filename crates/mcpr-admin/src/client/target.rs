@@ -77,7 +77,9 @@ impl Target {
     ) -> Result<Answer, ClientError> {
         let mut request = self.request(path, body);
         if let Some(accept) = accept {
-            request.headers_mut().insert(ACCEPT, HeaderValue::from_static(accept));
+            request
+                .headers_mut()
+                .insert(ACCEPT, HeaderValue::from_static(accept));
         }
         let answer = match self {
             Self::Socket(path) => Answer::to(self.reached(local(path)).await?, request).await,

@@ -75,14 +75,25 @@ async fn ctl_03_what_comes_of_a_call_comes_in_order() {
     ];
     let text: String = steps
         .iter()
-        .map(|step| format!("event: message\ndata: {}\n\n", serde_json::to_string(step).unwrap()))
+        .map(|step| {
+            format!(
+                "event: message\ndata: {}\n\n",
+                serde_json::to_string(step).unwrap()
+            )
+        })
         .collect();
     let stage = answering(format!("{STREAM}:\n\n{text}"), close);
 
     let stream = stage.client.stream(&call()).await.unwrap();
 
     assert_eq!(all(stream).await, steps);
-    assert!(stage.asked.await.unwrap().contains("accept: text/event-stream\r\n"));
+    assert!(
+        stage
+            .asked
+            .await
+            .unwrap()
+            .contains("accept: text/event-stream\r\n")
+    );
     insta::assert_snapshot!(text);
 }
 
@@ -115,7 +126,10 @@ async fn what_is_refused_at_once_is_a_failure_as_ever() {
 #[tokio::test]
 async fn a_stream_that_breaks_off_is_broken_and_not_at_its_end() {
     let chunked = STREAM.replace("connection: close", "transfer-encoding: chunked");
-    let stage = answering(format!("{chunked}1d\r\ndata: {{\"kind\":\"catalog\",\"at\""), close);
+    let stage = answering(
+        format!("{chunked}1d\r\ndata: {{\"kind\":\"catalog\",\"at\""),
+        close,
+    );
 
     let mut stream = stage.client.stream(&Watch::default()).await.unwrap();
 
@@ -145,7 +159,13 @@ async fn who_drops_the_stream_has_gone() {
 fn ctl_03_a_stream_needs_the_scope_that_its_operation_needs() {
     let table: String = STREAMS
         .iter()
-        .map(|route| format!("{} {}\n", route.path, if route.read_only { "read" } else { "admin" }))
+        .map(|route| {
+            format!(
+                "{} {}\n",
+                route.path,
+                if route.read_only { "read" } else { "admin" }
+            )
+        })
         .collect();
     assert_eq!(table, "events read\ntools/call admin\n");
     for stream in STREAMS {

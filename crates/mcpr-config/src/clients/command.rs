@@ -157,7 +157,10 @@ mod tests {
 
     #[test]
     fn a_shell_hands_each_word_on_as_it_is() {
-        assert_eq!(shell_word("http://127.0.0.1:3282/mcp"), "http://127.0.0.1:3282/mcp");
+        assert_eq!(
+            shell_word("http://127.0.0.1:3282/mcp"),
+            "http://127.0.0.1:3282/mcp"
+        );
         assert_eq!(shell_word("X-MCPR-Project: web"), "\"X-MCPR-Project: web\"");
         assert_eq!(shell_word("Bearer ${MCPR_TOKEN}"), "'Bearer ${MCPR_TOKEN}'");
         assert_eq!(shell_word("it's $1"), r"'it'\''s $1'");

@@ -127,26 +127,30 @@ impl Server {
             && self.entry.get("args").map(Value::items) == other.entry.get("args").map(Value::items)
     }
 
-    /// Whether it is a gateway of mcpr: its program, or one of these URLs.
+    /// Whether it is a gateway of mcpr: its program that is or leads to one, or one of these URLs.
     pub fn is_mcpr(&self, endpoints: &[String]) -> bool {
-        let program = |text: &str| {
-            Path::new(text)
-                .file_stem()
-                .is_some_and(|stem| stem == "mcpr-gateway")
-        };
-        let place = |url: &str| {
-            let url = url.split(['?', '#']).next().unwrap_or(url).trim_end_matches('/');
-            url.replacen("localhost", "127.0.0.1", 1)
-        };
-        self.text("command").is_some_and(program)
-            || self
-                .text("url")
-                .is_some_and(|url| endpoints.iter().any(|endpoint| place(endpoint) == place(url)))
+        let url = self.text("url").map(place);
+        let url_is_ours = |url: String| endpoints.iter().any(|endpoint| place(endpoint) == url);
+        self.starts_gateway() || url.is_some_and(url_is_ours)
+    }
+
+    /// The program has other uses too, such as the servers of its demo.
+    fn starts_gateway(&self) -> bool {
+        let program = self.text("command").map(Path::new).and_then(Path::file_stem);
+        let args = self.entry.get("args").map(Value::items).unwrap_or_default();
+        let verb = args.first().and_then(Value::text);
+        program.is_some_and(|stem| stem == "mcpr-gateway") && matches!(verb, None | Some("connect" | "stdio"))
     }
 
     fn text(&self, key: &str) -> Option<&str> {
         self.entry.get(key).and_then(Value::text)
     }
+}
+
+/// Where a URL leads, however it is written.
+fn place(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or(url).trim_end_matches('/');
+    url.replacen("localhost", "127.0.0.1", 1)
 }
 
 /// The members of an object in it, in one order; none of them is the same as no object.

@@ -16,11 +16,15 @@ pub fn check_server_key(key: &str) -> Result<(), Fault> {
         return Ok(());
     }
     if keys::SERVER_OWN.known(key) {
-        let fault = Fault::new(format!("`{key}` has no meaning beside the object `mcpr` of a server"));
+        let fault = Fault::new(format!(
+            "`{key}` has no meaning beside the object `mcpr` of a server"
+        ));
         return Err(fault.hint(format!("write `mcpr.{key}`")));
     }
     match nearest(key, keys::SERVER.all.iter().copied()) {
-        Some(known) => Err(Fault::new(format!("unknown key `{key}`")).hint(format!("did you mean `{known}`?"))),
+        Some(known) => {
+            Err(Fault::new(format!("unknown key `{key}`")).hint(format!("did you mean `{known}`?")))
+        }
         None => Ok(()),
     }
 }
@@ -33,7 +37,10 @@ mod tests {
     fn cfg_04_a_slip_of_the_pen_is_not_written() {
         let told = |key| check_server_key(key).map_err(|fault| fault.to_string());
 
-        assert_eq!(told("comand"), Err("unknown key `comand`; did you mean `command`?".into()));
+        assert_eq!(
+            told("comand"),
+            Err("unknown key `comand`; did you mean `command`?".into())
+        );
         assert_eq!(
             told("lazy"),
             Err("`lazy` has no meaning beside the object `mcpr` of a server; write `mcpr.lazy`".into())

@@ -77,7 +77,8 @@ impl Gateway {
         let before = self.replaced(asker, &draft)?;
         let snapshot = self.snapshot();
         let sight = snapshot.sight(&asker.reach(self));
-        let warnings = check_names(&snapshot, &sight.reachable, &draft)?;
+        let known = before.as_ref().map(|before| &before.selection);
+        let warnings = check_names(&snapshot, &sight.reachable, &draft, known)?;
         let selection = Selection::new(draft.tools.iter().map(|entry| &entry.namespaced_name));
         let (mut pins, definitions) = pinned(&sight.reachable.select(&selection));
         for entry in &draft.tools {
@@ -230,8 +231,15 @@ fn check_shape(draft: &Draft) -> Result<(), ToolsetError> {
     }
 }
 
-/// Refuses names that no tool has, and gives what is worth knowing of the others.
-fn check_names(snapshot: &Snapshot, reachable: &View, draft: &Draft) -> Result<Vec<String>, ToolsetError> {
+/// Refuses names that no tool has, and gives what is worth knowing of the others. What a toolset
+/// had before it may keep.
+fn check_names(
+    snapshot: &Snapshot,
+    reachable: &View,
+    draft: &Draft,
+    before: Option<&Selection>,
+) -> Result<Vec<String>, ToolsetError> {
+    let had = |name: &str| before.is_some_and(|before| before.names().iter().any(|known| **known == *name));
     let (mut wrong, mut warnings) = (Vec::new(), Vec::new());
     for entry in &draft.tools {
         let name = entry.namespaced_name.as_str();
@@ -246,7 +254,9 @@ fn check_names(snapshot: &Snapshot, reachable: &View, draft: &Draft) -> Result<V
             continue;
         }
         match absent(snapshot, name) {
-            (ToolState::Missing, reason) if !draft.force => wrong.push(unknown(reachable, name, &reason)),
+            (ToolState::Missing, reason) if !draft.force && !had(name) => {
+                wrong.push(unknown(reachable, name, &reason))
+            }
             (_, reason) => warnings.push(format!("`{name}` is skipped for now: {reason}")),
         }
     }
@@ -257,9 +267,13 @@ fn check_names(snapshot: &Snapshot, reachable: &View, draft: &Draft) -> Result<V
         Some(more) if more > 0 => format!("\nand {more} more"),
         _ => String::new(),
     };
+    let fit = if wrong.len() == 1 {
+        "one of the names fits"
+    } else {
+        "some of the names fit"
+    };
     let text = format!(
-        "{} of the names fit no tool:\n{}{more}",
-        wrong.len(),
+        "{fit} no tool:\n{}{more}",
         wrong[..wrong.len().min(TOLD)].join("\n")
     );
     Err(Failure::new(ErrorCode::Invalid, text).into())

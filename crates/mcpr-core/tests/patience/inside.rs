@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use async_trait::async_trait;
 use mcpr_auth::Principal;
 use mcpr_config::{Config, Process};
-use mcpr_core::Gateway;
 use mcpr_core::Asked;
+use mcpr_core::Gateway;
 use mcpr_core::front::pipe;
 use mcpr_protocol::{ErrorObject, Id, Message, Method, RawJson, Request, Response, Version, code};
 use mcpr_registry::ServerName;
@@ -203,7 +203,13 @@ impl Client {
     /// A pipe on which nothing was said yet.
     pub(crate) fn new(gateway: &Arc<Gateway>) -> Self {
         let ((input, theirs), (output, ours)) = (duplex(1 << 16), duplex(1 << 16));
-        let serving = pipe::serve(gateway.clone(), Principal::stdio("test"), Asked::default(), theirs, output);
+        let serving = pipe::serve(
+            gateway.clone(),
+            Principal::stdio("test"),
+            Asked::default(),
+            theirs,
+            output,
+        );
         Self {
             input,
             lines: BufReader::new(ours).lines(),

@@ -174,8 +174,12 @@ pub(super) fn listed(values: &[RawJson]) -> String {
     let (count, length) = SHOWN;
     let shown = values.iter().take(count).map(|value| cut(value.as_str(), length));
     let more = values.len().saturating_sub(count);
-    let more = (more > 0).then(|| format!("{more} more"));
-    shown.chain(more).collect::<Vec<_>>().join(", ")
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    shown.collect::<Vec<_>>().join(", ") + &more
 }
 
 fn cut(text: &str, length: usize) -> String {

@@ -209,12 +209,18 @@ impl<'s> Site<'s> {
         }
         let stays = |name: &&String| was.properties.contains_key(*name) == is.properties.contains_key(*name);
         for name in is.required.difference(&was.required).filter(stays) {
-            let reason = format!("{} is required now", self.within(name).place());
-            self.tell(Shift::Narrower, reason, findings);
+            let place = self.within(name).place();
+            match self.side {
+                Side::Arguments => findings.broken(format!("{place} is required now")),
+                Side::Results => findings.harmless(format!("{place} is always there now")),
+            }
         }
         for name in was.required.difference(&is.required).filter(stays) {
-            let reason = format!("{} is optional now", self.within(name).place());
-            self.tell(Shift::Wider, reason, findings);
+            let place = self.within(name).place();
+            match self.side {
+                Side::Arguments => findings.harmless(format!("{place} is optional now")),
+                Side::Results => findings.broken(format!("{place} may be missing now")),
+            }
         }
     }
 

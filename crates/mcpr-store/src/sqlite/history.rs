@@ -72,7 +72,10 @@ pub(super) fn one(db: &Connection, id: &str) -> Result<Option<CallRow>, Fault> {
 pub(super) fn delete(db: &mut Connection, query: &CallQuery) -> Result<u64, Fault> {
     let (condition, values) = condition(query);
     change(db, |tx| {
-        let gone = tx.execute(&format!("DELETE FROM calls WHERE {condition}"), params_from_iter(values))?;
+        let gone = tx.execute(
+            &format!("DELETE FROM calls WHERE {condition}"),
+            params_from_iter(values),
+        )?;
         Ok(gone as u64)
     })
 }
@@ -82,7 +85,9 @@ pub(super) fn prune(db: &mut Connection, older_than_ms: Option<i64>, max_bytes: 
     const STEP: u64 = 1000;
     let mut gone = 0;
     if let Some(limit) = older_than_ms {
-        gone += change(db, |tx| Ok(tx.execute("DELETE FROM calls WHERE at_ms < ?", [limit])?))? as u64;
+        gone += change(db, |tx| {
+            Ok(tx.execute("DELETE FROM calls WHERE at_ms < ?", [limit])?)
+        })? as u64;
     }
     loop {
         let bytes: i64 = db.query_row("SELECT bytes FROM calls_size", [], |row| row.get(0))?;

@@ -19,7 +19,7 @@ pub struct Inspection {
     pub schema: u32,
     /// The newest schema that this mcpr knows.
     pub known: u32,
-    /// Its size.
+    /// Its size, with what is not yet in the file itself.
     pub bytes: u64,
 }
 
@@ -52,6 +52,13 @@ fn look(path: &Path) -> Result<Inspection, Fault> {
     Ok(Inspection {
         schema,
         known: schema::KNOWN,
-        bytes: std::fs::metadata(path).map_or(0, |file| file.len()),
+        bytes: size(path, "") + size(path, "-wal"),
     })
+}
+
+/// The size of the file, or of the one beside it.
+fn size(path: &Path, end: &str) -> u64 {
+    let mut file = path.as_os_str().to_owned();
+    file.push(end);
+    std::fs::metadata(file).map_or(0, |file| file.len())
 }

@@ -47,7 +47,15 @@ pub(super) fn put_toolset(
         } = toolset;
         tx.execute(
             "INSERT OR REPLACE INTO toolsets VALUES (?, ?, ?, ?, ?, ?, ?)",
-            params![owner, name, description, text(tools), text(pins), created.unix(), changed.unix()],
+            params![
+                owner,
+                name,
+                description,
+                text(tools),
+                text(pins),
+                created.unix(),
+                changed.unix()
+            ],
         )?;
         let mut add = tx.prepare_cached("INSERT OR IGNORE INTO definitions VALUES (?, ?)")?;
         for Definition { hash, body } in definitions {
@@ -64,7 +72,10 @@ fn pin(tx: &Transaction<'_>, owner: &str, name: &str, pins: &BTreeMap<String, St
     for hash in pins.values() {
         add.execute([owner, name, hash])?;
     }
-    tx.execute("DELETE FROM definitions WHERE hash NOT IN (SELECT hash FROM pinned)", [])?;
+    tx.execute(
+        "DELETE FROM definitions WHERE hash NOT IN (SELECT hash FROM pinned)",
+        [],
+    )?;
     Ok(())
 }
 
@@ -90,7 +101,8 @@ pub(super) fn definitions(db: &Connection, hashes: &[String]) -> Result<Vec<Defi
 }
 
 pub(super) fn equips(db: &Connection) -> Result<Vec<SavedEquip>, Fault> {
-    let mut query = db.prepare_cached("SELECT principal, owner, toolset, at FROM equips ORDER BY principal")?;
+    let mut query =
+        db.prepare_cached("SELECT principal, owner, toolset, at FROM equips ORDER BY principal")?;
     let rows = query.query_map([], |row| {
         Ok(SavedEquip {
             principal: row.get(0)?,
@@ -105,7 +117,12 @@ pub(super) fn equips(db: &Connection) -> Result<Vec<SavedEquip>, Fault> {
 pub(super) fn put_equip(db: &mut Connection, equip: &SavedEquip) -> Result<(), Fault> {
     change_durably(db, |tx| {
         let mut put = tx.prepare_cached("INSERT OR REPLACE INTO equips VALUES (?, ?, ?, ?)")?;
-        put.execute(params![equip.principal, equip.owner, equip.toolset, equip.at.unix()])?;
+        put.execute(params![
+            equip.principal,
+            equip.owner,
+            equip.toolset,
+            equip.at.unix()
+        ])?;
         Ok(())
     })
 }
@@ -117,8 +134,9 @@ pub(super) fn delete_equip(db: &mut Connection, principal: &str) -> Result<bool,
 }
 
 pub(super) fn switches(db: &Connection) -> Result<Vec<Switch>, Fault> {
-    let mut query =
-        db.prepare_cached("SELECT server, tool, enabled, name, description FROM switches ORDER BY server, tool")?;
+    let mut query = db.prepare_cached(
+        "SELECT server, tool, enabled, name, description FROM switches ORDER BY server, tool",
+    )?;
     let rows = query.query_map([], |row| {
         let tool: String = row.get(1)?;
         Ok(Switch {
@@ -147,7 +165,10 @@ pub(super) fn put_switch(db: &mut Connection, switch: &Switch) -> Result<(), Fau
                 "INSERT OR REPLACE INTO switches VALUES (?, ?, ?, ?, ?)",
                 params![server, tool, enabled, name, description],
             )?,
-            false => tx.execute("DELETE FROM switches WHERE server = ? AND tool = ?", [server, tool])?,
+            false => tx.execute(
+                "DELETE FROM switches WHERE server = ? AND tool = ?",
+                [server, tool],
+            )?,
         };
         Ok(())
     })
@@ -182,14 +203,23 @@ pub(super) fn put_project(db: &mut Connection, project: &SavedProject) -> Result
     change_durably(db, |tx| {
         tx.execute(
             "INSERT OR REPLACE INTO projects VALUES (?, ?, ?, ?, ?, ?)",
-            params![name, description, text(servers), text(tags), toolset, created.unix()],
+            params![
+                name,
+                description,
+                text(servers),
+                text(tags),
+                toolset,
+                created.unix()
+            ],
         )?;
         Ok(())
     })
 }
 
 pub(super) fn delete_project(db: &mut Connection, name: &str) -> Result<bool, Fault> {
-    change_durably(db, |tx| Ok(tx.execute("DELETE FROM projects WHERE name = ?", [name])? > 0))
+    change_durably(db, |tx| {
+        Ok(tx.execute("DELETE FROM projects WHERE name = ?", [name])? > 0)
+    })
 }
 
 fn text(value: &impl Serialize) -> String {

@@ -59,7 +59,10 @@ async fn url(global: &Global, wanted: &Print) -> String {
 
 /// Where the running gateway listens.
 async fn running(global: &Global) -> Option<String> {
-    let asked = Gateway::locate(global).ok()?.ask_within(PATIENCE, &Status {}).await;
+    let asked = Gateway::locate(global)
+        .ok()?
+        .ask_within(PATIENCE, &Status {})
+        .await;
     let listen = asked.ok()?.listen.into_iter().next()?;
     Some(endpoint(&listen))
 }
@@ -82,7 +85,9 @@ fn headers(wanted: &Print) -> Vec<(String, String)> {
         ("X-MCPR-Project", &wanted.project),
         ("X-MCPR-Toolset", &wanted.toolset),
     ];
-    let set = named.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
+    let set = named
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value.clone()?)));
     set.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
@@ -126,7 +131,9 @@ fn own(global: &Global, wanted: &Print) -> Result<Link, Problem> {
 
 fn limits(wanted: &Print) -> impl Iterator<Item = String> {
     let named = [("--project", &wanted.project), ("--toolset", &wanted.toolset)];
-    let set = named.into_iter().filter_map(|(flag, value)| Some((flag, value.clone()?)));
+    let set = named
+        .into_iter()
+        .filter_map(|(flag, value)| Some((flag, value.clone()?)));
     set.flat_map(|(flag, value)| [flag.to_owned(), value])
 }
 
@@ -135,7 +142,10 @@ fn absolute(file: &Path) -> Result<PathBuf, Problem> {
     if full.exists() {
         Ok(full)
     } else {
-        Err(Problem::not_found(format!("there is no file `{}`", file.display())))
+        Err(Problem::not_found(format!(
+            "there is no file `{}`",
+            file.display()
+        )))
     }
 }
 
@@ -154,7 +164,10 @@ fn program() -> String {
 fn places(names: &[&str]) -> Vec<(String, String)> {
     let set = |name: &str| {
         let value = Process.variable(name).filter(|value| !value.is_empty())?;
-        Some((name.to_owned(), Process.absolute(value.as_ref()).display().to_string()))
+        Some((
+            name.to_owned(),
+            Process.absolute(value.as_ref()).display().to_string(),
+        ))
     };
     match set("MCPR_HOME") {
         Some(home) => vec![home],

@@ -45,7 +45,10 @@ struct Row {
 /// `clients ls`
 pub(super) async fn list(global: &Global, out: &Out) -> Result<ExitCode, Problem> {
     let endpoints = endpoints(global).await;
-    let clients = look(&Process).iter().map(|seen| Row::of(seen, &endpoints)).collect();
+    let clients = look(&Process)
+        .iter()
+        .map(|seen| Row::of(seen, &endpoints))
+        .collect();
     let list = List { clients };
     out.report(&list, page)?;
     if list.clients.iter().any(|row| row.installed && !row.mcpr) {

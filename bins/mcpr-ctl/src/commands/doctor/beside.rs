@@ -14,15 +14,23 @@ pub(super) fn checks(scene: &Scene) -> Vec<Check> {
     let using = installed.iter().filter(|seen| seen.pointer(&endpoints).is_some());
     let names: Vec<_> = using.map(|seen| seen.app.title()).collect();
     let summary = (!installed.is_empty()).then(|| summary(&names, installed.len()));
-    let found = installed.iter().flat_map(|seen| of_client(scene, seen, &endpoints));
+    let found = installed
+        .iter()
+        .flat_map(|seen| of_client(scene, seen, &endpoints));
     summary.into_iter().chain(found).collect()
 }
 
 fn summary(using: &[&str], installed: usize) -> Check {
     match using {
-        [] => Check::ok(CHECK, format!("none of {installed} on this machine uses mcpr yet"))
-            .fix("`mcpr-ctl clients print NAME` prints the entry"),
-        using => Check::ok(CHECK, format!("{} of {installed} use mcpr: {}", using.len(), using.join(", "))),
+        [] => Check::ok(
+            CHECK,
+            format!("none of {installed} on this machine uses mcpr yet"),
+        )
+        .fix("`mcpr-ctl clients print NAME` prints the entry"),
+        using => Check::ok(
+            CHECK,
+            format!("{} of {installed} use mcpr: {}", using.len(), using.join(", ")),
+        ),
     }
 }
 
@@ -43,7 +51,10 @@ fn astray(app: ClientApp, pointer: Pointer<'_>, endpoints: &[String]) -> Option<
     let shown = pointer.server.shown();
     let elsewhere = local.iter().any(|start| shown.starts_with(start)) && !pointer.server.is_mcpr(endpoints);
     let right = endpoints.first().filter(|_| elsewhere)?;
-    let what = format!("the entry `{}` of {app} leads to {shown}, and mcpr is at {right}", pointer.name);
+    let what = format!(
+        "the entry `{}` of {app} leads to {shown}, and mcpr is at {right}",
+        pointer.name
+    );
     Some(Check::warning(CHECK, what).fix(format!("mcpr-ctl clients print {}", app.id())))
 }
 
@@ -55,8 +66,15 @@ fn twice<'s>(
 ) -> impl Iterator<Item = Check> + use<'s> {
     seen.others(endpoints).filter_map(move |other| {
         let (name, _) = behind(scene).find(|(_, server)| server.offers_same(other.server))?;
-        let what = format!("{} starts `{}` itself, beside mcpr: it has its tools twice", seen.app, other.name);
-        Some(Check::warning(CHECK, what).of(name).fix(removal(seen, other.name)))
+        let what = format!(
+            "{} starts `{}` itself, beside mcpr: it has its tools twice",
+            seen.app, other.name
+        );
+        Some(
+            Check::warning(CHECK, what)
+                .of(name)
+                .fix(removal(seen, other.name)),
+        )
     })
 }
 

@@ -37,11 +37,20 @@ fn read(scene: &Scene, config: &Config) -> Check {
         1 => "1 server".to_owned(),
         count => format!("{count} servers"),
     };
-    let files: Vec<_> = config.files.iter().map(|file| file.display().to_string()).collect();
+    let files: Vec<_> = config
+        .files
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
     let usual = scene.locations.as_ref().map(|locations| &locations.sources);
     match (&files[..], usual) {
-        ([], Some(Sources::Usual(_)) | None) => Check::ok(CHECK, "there is nothing in it that could be wrong"),
-        _ => Check::ok(CHECK, format!("{servers} in {}", files.join(", "))),
+        ([], Some(Sources::Usual(_)) | None) => {
+            Check::ok(CHECK, "there is nothing in it that could be wrong")
+        }
+        _ => Check::ok(
+            CHECK,
+            format!("the configuration has {servers}: {}", files.join(", ")),
+        ),
     }
 }
 
@@ -81,7 +90,9 @@ fn permissions(file: &Path, known: &Known) -> Option<Check> {
         let what = format!("others may write to {shown}, and with it start programs in your name");
         return Some(Check::problem("permissions", what).fix(format!("chmod go-w {}", word(file))));
     }
-    let secret = known.servers().find_map(|(name, server)| secret(&server.entry).map(|key| (name, key)));
+    let secret = known
+        .servers()
+        .find_map(|(name, server)| secret(&server.entry).map(|key| (name, key)));
     let (server, key) = secret.filter(|_| mode & 0o044 != 0)?;
     let what = format!("others may read {shown}, which has the value of {key} written out");
     let fix = format!("chmod 600 {}", word(file));

@@ -35,9 +35,12 @@ fn database(path: &Path) -> Vec<Check> {
     const CHECK: &str = "database";
     let shown = path.display();
     let mut checks = vec![match mcpr_store::inspect(path) {
-        Ok(None) => Check::ok(CHECK, format!("there is none yet; the first start makes {shown}")),
+        Ok(None) => Check::ok(
+            CHECK,
+            format!("there is no database yet; the first start makes {shown}"),
+        ),
         Ok(Some(found)) if found.schema > 0 => Check::ok(CHECK, facts(path, &found)),
-        Ok(Some(_)) => Check::ok(CHECK, format!("{shown} is empty")),
+        Ok(Some(_)) => Check::ok(CHECK, format!("the database {shown} is empty")),
         Err(error) => Check::problem(CHECK, chain(&error)),
     }];
     if mode(path).is_some_and(|mode| mode & 0o077 != 0) {
@@ -53,7 +56,11 @@ fn facts(path: &Path, found: &Inspection) -> String {
         false => ", which the next start brings up to date".to_owned(),
     };
     let size = phrase::size(found.bytes);
-    format!("{} can be read (schema {}{older}, {size})", path.display(), found.schema)
+    format!(
+        "the database {} can be read (schema {}{older}, {size})",
+        path.display(),
+        found.schema
+    )
 }
 
 /// Secrets that others may read, and that mcpr therefore refuses.
@@ -65,8 +72,11 @@ fn secrets(locations: &Locations) -> Vec<Check> {
         .filter(|file| file.is_file() && mode(file).is_some_and(|mode| mode & 0o077 != 0));
     let check = |file: PathBuf| {
         let shown = file.display();
-        Check::problem("permissions", format!("others may read the secret {shown}, so mcpr does not"))
-            .fix(format!("chmod 600 {}", word(&file)))
+        Check::problem(
+            "permissions",
+            format!("others may read the secret {shown}, so mcpr does not"),
+        )
+        .fix(format!("chmod 600 {}", word(&file)))
     };
     shared.map(check).collect()
 }
@@ -81,13 +91,19 @@ fn log_folder(locations: &Locations, config: &Config) -> Check {
     let shown = folder.display();
     let there = there(&folder);
     if !there.is_dir() {
-        let what = format!("log files cannot be made in {shown}: {} is no folder", there.display());
+        let what = format!(
+            "log files cannot be made in {shown}: {} is no folder",
+            there.display()
+        );
         return Check::problem(CHECK, what).fix("mcpr-ctl config set log.file auto");
     }
     match access(there, Access::WRITE_OK | Access::EXEC_OK) {
-        Ok(()) => Check::ok(CHECK, format!("{shown} can be written to")),
+        Ok(()) => Check::ok(CHECK, format!("log files can be made in {shown}")),
         Err(_) => {
-            let what = format!("log files cannot be made in {shown}: {} may not be written to", there.display());
+            let what = format!(
+                "log files cannot be made in {shown}: {} may not be written to",
+                there.display()
+            );
             Check::problem(CHECK, what).fix(format!("chmod u+wx {}", word(there)))
         }
     }
@@ -95,7 +111,10 @@ fn log_folder(locations: &Locations, config: &Config) -> Check {
 
 /// The folder, or the nearest one above it that is there: mcpr makes the rest.
 fn there(folder: &Path) -> &Path {
-    folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder)
+    folder
+        .ancestors()
+        .find(|folder| folder.exists())
+        .unwrap_or(folder)
 }
 
 /// A path as a shell reads it.

@@ -30,9 +30,15 @@ pub(super) fn checks(scene: &Scene) -> Vec<Check> {
         (false, _) => found,
         (true, true) if config.servers.is_empty() => Vec::new(),
         (true, true) => {
-            vec![Check::unchecked(CHECK, "no server has been listed yet, so the names of its tools are not known")]
+            vec![Check::unchecked(
+                CHECK,
+                "no server has been listed yet, so the names of its tools are not known",
+            )]
         }
-        (true, false) => vec![Check::ok(CHECK, "all tools have the names that their servers give them")],
+        (true, false) => vec![Check::ok(
+            CHECK,
+            "all tools have the names that their servers give them",
+        )],
     }
 }
 
@@ -58,7 +64,9 @@ fn running_offers(running: &Running) -> (AllOffers, Assignments) {
             exposed: tool.name.clone(),
         });
     }
-    let shared = offers.into_iter().map(|(server, offers)| (server, Arc::new(offers)));
+    let shared = offers
+        .into_iter()
+        .map(|(server, offers)| (server, Arc::new(offers)));
     (shared.collect(), given)
 }
 
@@ -81,7 +89,10 @@ fn stored_offers(stored: &Stored) -> (AllOffers, Assignments) {
 
 fn named(origin: &str) -> RawJson {
     let name = RawJson::string(origin);
-    let text = format!(r#"{{"name":{},"inputSchema":{{"type":"object"}}}}"#, name.as_str());
+    let text = format!(
+        r#"{{"name":{},"inputSchema":{{"type":"object"}}}}"#,
+        name.as_str()
+    );
     RawJson::parse(text.into()).expect("it was put together as JSON")
 }
 
@@ -110,10 +121,12 @@ fn odd(listings: &[Listing], naming: &Naming, given: &Assignments) -> Vec<Check>
 fn renamed(warning: &Warning) -> Option<String> {
     let item = &warning.item;
     match &warning.what {
-        Oddity::Shortened { exposed } => Some(format!("`{item}` is too long for clients and offered as `{exposed}`")),
-        Oddity::Renamed { wanted, exposed } => {
-            Some(format!("`{item}` would be `{wanted}`, which is taken, and is offered as `{exposed}`"))
-        }
+        Oddity::Shortened { exposed } => Some(format!(
+            "`{item}` is too long for clients and offered as `{exposed}`"
+        )),
+        Oddity::Renamed { wanted, exposed } => Some(format!(
+            "`{item}` would be `{wanted}`, which is taken, and is offered as `{exposed}`"
+        )),
         Oddity::Overridden { by } => Some(format!("`{item}` is hidden by that of `{}`", by.server)),
         _ => None,
     }
@@ -141,7 +154,11 @@ fn clashes(config: &Config) -> Vec<Check> {
     });
     let names = config.servers.iter().map(|entry| entry.name.clone());
     let offers = names.map(|name| (name, probe.clone())).collect();
-    let built = Catalog::build(&listings(config, &offers), &config.gateway.naming, &Assignments::default());
+    let built = Catalog::build(
+        &listings(config, &offers),
+        &config.gateway.naming,
+        &Assignments::default(),
+    );
     let clash = |warning: &Warning| match &warning.what {
         Oddity::Renamed { wanted, .. } => Some(clash(&warning.server, wanted.trim_end_matches('x'))),
         _ => None,
@@ -160,5 +177,8 @@ fn clash(server: &ServerName, prefix: &str) -> Check {
 }
 
 fn prefix_of_its_own(server: &ServerName) -> String {
-    format!("mcpr-ctl servers set {} mcpr.prefix=SHORT", shell_word(server.as_str()))
+    format!(
+        "mcpr-ctl servers set {} mcpr.prefix=SHORT",
+        shell_word(server.as_str())
+    )
 }

@@ -4,6 +4,7 @@ use mcpr_admin::ClientError;
 use mcpr_config::Config;
 use mcpr_transport::http::server::{BindError, Bound, Holder};
 
+use super::door::Door;
 use super::report::Check;
 use super::scene::{Running, Scene};
 use crate::problem::chain;
@@ -25,13 +26,17 @@ pub(super) fn checks(scene: &Scene) -> Vec<Check> {
 fn gateway(scene: &Scene) -> Check {
     const CHECK: &str = "gateway";
     match &scene.gateway {
-        Ok(running) if running.status.version == VERSION => {
-            Check::ok(CHECK, format!("mcpr {VERSION} answers (pid {})", running.status.pid))
-        }
+        Ok(running) if running.status.version == VERSION => Check::ok(
+            CHECK,
+            format!("mcpr {VERSION} answers (pid {})", running.status.pid),
+        ),
         Ok(running) => {
             let found = &running.status.version;
-            Check::warning(CHECK, format!("the gateway is mcpr {found}, mcpr-ctl is {VERSION}"))
-                .fix("`mcpr-ctl stop`, then start `mcpr-gateway` of the same version")
+            Check::warning(
+                CHECK,
+                format!("the gateway is mcpr {found}, mcpr-ctl is {VERSION}"),
+            )
+            .fix("`mcpr-ctl stop`, then start `mcpr-gateway` of the same version")
         }
         Err(ClientError::NotRunning { target, .. }) => {
             let what = format!(
@@ -60,14 +65,21 @@ fn listening(running: &Running) -> Check {
 fn door(running: &Running) -> Option<Check> {
     const CHECK: &str = "access";
     let listen = running.status.listen.first()?;
-    Some(match running.open {
-        Some(false) => Check::ok(CHECK, "clients need a token"),
-        Some(true) => {
+    Some(match running.door? {
+        Door::Tokens => Check::ok(CHECK, "clients need a token"),
+        Door::Open => {
             let what = "it runs with --no-auth: every program on this machine can use all tools";
             Check::warning(CHECK, what).fix("start it without --no-auth, and give each client a token")
         }
-        None => Check::problem(CHECK, format!("it says that it listens at {listen}, and does not answer there"))
-            .fix("look into the gateway's log; `mcpr-ctl stop` and `mcpr-gateway` start it anew"),
+        Door::Silent => {
+            let what = format!("it says that it listens at {listen}, and does not answer there");
+            Check::problem(CHECK, what)
+                .fix("look into the gateway's log; `mcpr-ctl stop` and `mcpr-gateway` start it anew")
+        }
+        Door::Unclear => Check::unchecked(
+            CHECK,
+            format!("what answers at {listen} does not tell whom it lets in"),
+        ),
     })
 }
 
@@ -76,9 +88,17 @@ fn port(scene: &Scene, config: &Config) -> Check {
     const CHECK: &str = "port";
     let listen = config.gateway.listen;
     match Bound::tcp(listen) {
-        Ok(_) => Check::ok(CHECK, format!("port {} on {} is free", listen.port(), listen.ip())),
+        Ok(_) => Check::ok(
+            CHECK,
+            format!("port {} on {} is free", listen.port(), listen.ip()),
+        ),
         Err(BindError::InUse { addr, holder }) => {
-            let what = format!("port {} on {} is taken by {}", addr.port(), addr.ip(), named(&holder));
+            let what = format!(
+                "port {} on {} is taken by {}",
+                addr.port(),
+                addr.ip(),
+                named(&holder)
+            );
             Check::problem(CHECK, what + &other_home(scene, holder.as_ref())).fix(ways_out(holder.as_ref()))
         }
         Err(error) => Check::problem(CHECK, chain(&error)).fix("mcpr-ctl config set listen 127.0.0.1:3282"),
@@ -97,7 +117,10 @@ fn other_home(scene: &Scene, holder: Option<&Holder>) -> String {
     let socket = scene.locations.as_ref().map(|locations| &locations.paths.socket);
     match (holder, socket) {
         (Some(holder), Some(socket)) if holder.command.starts_with("mcpr-gateway") => {
-            format!(", which does not answer at {}: it may have another MCPR_HOME", socket.display())
+            format!(
+                ", which does not answer at {}: it may have another MCPR_HOME",
+                socket.display()
+            )
         }
         _ => String::new(),
     }

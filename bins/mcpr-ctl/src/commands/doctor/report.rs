@@ -177,7 +177,10 @@ pub(super) fn page(report: &Report, look: &Look) -> String {
 
 fn lines(check: &Check, look: &Look) -> String {
     let mark = look.paint(check.state.paint(), check.state.mark());
-    let fix = check.fix.as_deref().map(|fix| format!("  fix: {}\n", one_line(fix)));
+    let fix = check
+        .fix
+        .as_deref()
+        .map(|fix| format!("  fix: {}\n", one_line(fix)));
     format!("{mark} {}\n{}", check.message(), fix.unwrap_or_default())
 }
 
@@ -202,7 +205,9 @@ mod tests {
     fn report() -> Report {
         Report::of(vec![
             Check::ok("configuration", "4 servers in mcpr.json"),
-            Check::problem("server", "no program `uvx` in\nPATH").of("git").fix("install it"),
+            Check::problem("server", "no program `uvx` in\nPATH")
+                .of("git")
+                .fix("install it"),
             Check::warning("port", "taken"),
             Check::unchecked("servers", "no gateway is running"),
         ])
@@ -222,7 +227,10 @@ mod tests {
         let exit = |checks: &[Check]| Report::of(checks.to_vec()).exit(false);
 
         assert_eq!(exit(&[Check::warning("port", "")]), ExitCode::Ok);
-        assert_eq!(exit(&[Check::warning("port", ""), Check::problem("port", "")]), ExitCode::Partly);
+        assert_eq!(
+            exit(&[Check::warning("port", ""), Check::problem("port", "")]),
+            ExitCode::Partly
+        );
         assert_eq!(Report::of(Vec::new()).exit(true), ExitCode::ConfigInvalid);
         assert_eq!(Report::of(vec![Check::ok("port", "")]).verdict(), "all is well");
     }

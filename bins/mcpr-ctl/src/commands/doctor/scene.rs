@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use mcpr_admin::{
-    Client, ClientError, ListTokens, ListTools, Operation, ServerReport, Status, StatusReport,
-    TokenReport, ToolReport,
+    ClientError, ListTokens, ListTools, Operation, ServerReport, Status, StatusReport, TokenReport,
+    ToolReport,
 };
-use mcpr_config::clients::{Known, endpoint_of};
+use mcpr_config::clients::{Known, endpoint, endpoint_of};
 use mcpr_config::{Config, ConfigError, Locations, Overrides, Process};
 use mcpr_store::{Assignment, SavedListing};
 
+use super::door::Door;
 use crate::cli::Global;
 use crate::clients::{Seen, look};
 use crate::connect::Gateway;
@@ -44,8 +45,8 @@ pub(super) struct Running {
     pub(super) status: StatusReport,
     pub(super) tools: Option<Vec<ToolReport>>,
     pub(super) tokens: Option<Vec<TokenReport>>,
-    /// Whether it lets clients in without a token; not known if it serves none or does not answer.
-    pub(super) open: Option<bool>,
+    /// Whom it lets in; nothing if it serves its client on a pipe.
+    pub(super) door: Option<Door>,
 }
 
 /// What stands in the database.
@@ -71,7 +72,9 @@ impl Scene {
             _ => Stored::default(),
         };
         let files = config.iter().flat_map(|config| &config.files);
-        let known = files.filter_map(|file| Known::read(file, &Process).ok()).collect();
+        let known = files
+            .filter_map(|file| Known::read(file, &Process).ok())
+            .collect();
         Ok(Self {
             elsewhere: global.gateway.is_some(),
             locations,
@@ -91,8 +94,15 @@ impl Scene {
 
     /// The URLs of the gateway: where it listens, and where its configuration says.
     pub(super) fn endpoints(&self) -> Vec<String> {
-        let running = self.gateway.iter().flat_map(|running| running.status.listen.clone());
-        let configured = self.config.iter().map(|config| endpoint_of(config.gateway.listen));
+        let running = self
+            .gateway
+            .iter()
+            .flat_map(|running| &running.status.listen)
+            .map(|url| endpoint(url));
+        let configured = self
+            .config
+            .iter()
+            .map(|config| endpoint_of(config.gateway.listen));
         running.chain(configured).collect()
     }
 }
@@ -100,16 +110,16 @@ impl Scene {
 impl Running {
     async fn ask(gateway: &Gateway) -> Result<Self, ClientError> {
         let status = gateway.ask_within(PATIENCE, &Status {}).await?;
-        let (tools, tokens, open) = tokio::join!(
+        let (tools, tokens, door) = tokio::join!(
             asked(gateway, ListTools::default()),
             asked(gateway, ListTokens {}),
-            is_open(status.listen.first())
+            door(status.listen.first())
         );
         Ok(Self {
             status,
             tools: tools.map(|list| list.tools),
             tokens: tokens.map(|list| list.tokens),
-            open,
+            door,
         })
     }
 }
@@ -118,20 +128,16 @@ async fn asked<O: Operation>(gateway: &Gateway, operation: O) -> Option<O::Outpu
     gateway.ask_within(PATIENCE, &operation).await.ok()
 }
 
-/// Knocks without a token: who asks for one says so before anything else.
-async fn is_open(listen: Option<&String>) -> Option<bool> {
-    let client = Client::url(listen?, None).ok()?.limit(Some(PATIENCE));
-    match client.run(&Status {}).await {
-        Err(ClientError::Unauthorized(_)) => Some(false),
-        Err(ClientError::NotAdmin(_) | ClientError::Refused(_)) | Ok(_) => Some(true),
-        Err(_) => None,
-    }
+async fn door(listen: Option<&String>) -> Option<Door> {
+    Some(Door::knock(listen?, PATIENCE).await)
 }
 
 /// The files that count. A running gateway of this machine knows best which ones it has read.
 fn locations(global: &Global, running: Option<&Running>) -> Result<Locations, ConfigError> {
     let named = !global.config.is_empty() || global.gateway.is_some();
-    let read = running.filter(|_| !named).map(|running| &running.status.config_files);
+    let read = running
+        .filter(|_| !named)
+        .map(|running| &running.status.config_files);
     match read {
         Some(files) if !files.is_empty() => {
             let files: Vec<_> = files.iter().map(Into::into).collect();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcpr_admin::{ServerReport, ServerState};
-use mcpr_config::clients::shell_word;
+use mcpr_config::clients::{Known, shell_word};
 use mcpr_config::{Config, ServerEntry, ServerState as Configured};
 use mcpr_transport::child::NotFound;
 use mcpr_upstream::{Reach, StdioSpec, UpstreamSpec};
@@ -22,7 +22,10 @@ pub(super) async fn checks(scene: &Scene) -> Vec<Check> {
     };
     let missing = missing(scene, config);
     let elsewhere = Elsewhere::look(&missing).await;
-    let judged = config.servers.iter().filter_map(|entry| judge(scene, entry, &elsewhere));
+    let judged = config
+        .servers
+        .iter()
+        .filter_map(|entry| judge(scene, entry, &elsewhere));
     let strangers = strangers(scene, config).filter_map(doing);
     let found: Vec<_> = judged.chain(strangers).collect();
     match (found.is_empty(), config.servers.is_empty()) {
@@ -38,10 +41,17 @@ pub(super) fn of_gateway(scene: &Scene) -> Vec<Check> {
 }
 
 fn fine(scene: &Scene, config: &Config) -> String {
-    let usable = config.servers.iter().filter(|entry| spec(entry).is_some()).count();
+    let usable = config
+        .servers
+        .iter()
+        .filter(|entry| spec(entry).is_some())
+        .count();
     match &scene.gateway {
-        Ok(_) => "all are well".to_owned(),
-        Err(_) => format!("{usable} can be used: variables are set, programs and folders are there"),
+        Ok(_) => "all servers are well".to_owned(),
+        Err(_) if usable == 1 => {
+            "1 server can be used: its variables, program and folder are there".to_owned()
+        }
+        Err(_) => format!("{usable} servers can be used: their variables, programs and folders are there"),
     }
 }
 
@@ -64,7 +74,11 @@ fn counts_here(scene: &Scene, entry: &ServerEntry) -> bool {
 fn is_up(server: &ServerReport) -> bool {
     matches!(
         server.state,
-        ServerState::Ok | ServerState::Idle | ServerState::Stale | ServerState::Starting | ServerState::Disabled
+        ServerState::Ok
+            | ServerState::Idle
+            | ServerState::Stale
+            | ServerState::Starting
+            | ServerState::Disabled
     )
 }
 
@@ -75,7 +89,8 @@ fn judge(scene: &Scene, entry: &ServerEntry, elsewhere: &Elsewhere) -> Option<Ch
     let by_entry = counts_here(scene, entry)
         .then(|| by_entry(entry, elsewhere))
         .flatten();
-    let check = by_entry
+    let check = itself(scene, entry)
+        .or(by_entry)
         .or_else(|| running.and_then(doing))
         .or_else(|| unread(scene, entry))?;
     Some(check.of(name))
@@ -86,6 +101,22 @@ fn unread(scene: &Scene, entry: &ServerEntry) -> Option<Check> {
     let read = scene.gateway.is_err() || scene.server(entry.name.as_str()).is_some();
     let what = format!("{}: the gateway does not have it yet", entry.place);
     (!read).then(|| Check::warning(CHECK, what).fix("mcpr-ctl reload"))
+}
+
+/// A gateway that is its own server would ask itself without end (B110).
+fn itself(scene: &Scene, entry: &ServerEntry) -> Option<Check> {
+    let name = entry.name.as_str();
+    let mut known = scene.known.iter().flat_map(Known::servers);
+    let (_, server) = known.find(|(known, _)| *known == name)?;
+    let endpoints = scene.endpoints();
+    if server.is_disabled() || !server.is_mcpr(&endpoints) {
+        return None;
+    }
+    let what = format!(
+        "{}: it leads to mcpr itself, which would ask itself without end",
+        entry.place
+    );
+    Some(Check::problem(CHECK, what).fix(format!("mcpr-ctl servers rm {}", shell_word(name))))
 }
 
 fn by_entry(entry: &ServerEntry, elsewhere: &Elsewhere) -> Option<Check> {
@@ -101,7 +132,9 @@ fn folder(entry: &ServerEntry, process: &StdioSpec) -> Option<Check> {
     let what = format!("{}: its folder {} does not exist", entry.place, folder.display());
     let name = shell_word(entry.name.as_str());
     let made = shell_word(&folder.display().to_string());
-    Some(Check::problem(CHECK, what).fix(format!("`mkdir -p {made}`, or name another: `mcpr-ctl servers set {name} cwd=DIR`")))
+    Some(Check::problem(CHECK, what).fix(format!(
+        "`mkdir -p {made}`, or name another: `mcpr-ctl servers set {name} cwd=DIR`"
+    )))
 }
 
 fn program(entry: &ServerEntry, process: &StdioSpec, elsewhere: &Elsewhere) -> Option<Check> {
@@ -125,7 +158,9 @@ fn program(entry: &ServerEntry, process: &StdioSpec, elsewhere: &Elsewhere) -> O
 
 fn absent(error: &NotFound) -> String {
     match error {
-        NotFound::InPath { command, searched } => format!("there is no program `{command}` in PATH ({searched})"),
+        NotFound::InPath { command, searched } => {
+            format!("there is no program `{command}` in PATH ({searched})")
+        }
         NotFound::At(path) => format!("there is no program at {}", path.display()),
         NotFound::NotExecutable(path) => format!("{} may not be executed", path.display()),
     }
@@ -143,14 +178,19 @@ fn cure(entry: &ServerEntry, process: &StdioSpec, error: &NotFound) -> String {
 
 fn set_command(entry: &ServerEntry, program: &str) -> String {
     let name = shell_word(entry.name.as_str());
-    format!("mcpr-ctl servers set {name} {}", shell_word(&format!("command={program}")))
+    format!(
+        "mcpr-ctl servers set {name} {}",
+        shell_word(&format!("command={program}"))
+    )
 }
 
 /// What the gateway says of a server that is not well.
 fn doing(server: &ServerReport) -> Option<Check> {
     let reason = server.reason.as_deref().unwrap_or("no reason is known");
     let retry = server.retry_in_ms.map(Duration::from_millis);
-    let retry = retry.map_or_else(String::new, |retry| format!("; next try in {}", phrase::duration(retry)));
+    let retry = retry.map_or_else(String::new, |retry| {
+        format!("; next try in {}", phrase::duration(retry))
+    });
     let name = shell_word(&server.name);
     let check = match server.state {
         ServerState::Ok | ServerState::Idle | ServerState::Disabled => return None,
@@ -170,7 +210,12 @@ fn doing(server: &ServerReport) -> Option<Check> {
 /// Servers of the gateway that the files do not have any more.
 fn strangers<'s>(scene: &'s Scene, config: &'s Config) -> impl Iterator<Item = &'s ServerReport> {
     let running = scene.gateway.iter().flat_map(|running| &running.status.servers);
-    running.filter(|server| !config.servers.iter().any(|entry| entry.name.as_str() == server.name))
+    running.filter(|server| {
+        !config
+            .servers
+            .iter()
+            .any(|entry| entry.name.as_str() == server.name)
+    })
 }
 
 fn spec(entry: &ServerEntry) -> Option<&UpstreamSpec> {

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use mcpr_config::{Environment, Process};
 use mcpr_transport::child::resolve::resolve;
+use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
 use tokio::time::timeout;
 
@@ -79,9 +80,10 @@ impl Elsewhere {
         }
         let folders = self.folders().into_iter();
         let known = |(folder, whose): (PathBuf, &'static str)| place(command, folder.as_os_str(), whose);
-        folders.into_iter().find_map(known).or_else(|| {
-            place(command, self.login.as_ref()?.as_ref(), "a login shell")
-        })
+        folders
+            .into_iter()
+            .find_map(known)
+            .or_else(|| place(command, self.login.as_ref()?.as_ref(), "a login shell"))
     }
 
     fn folders(&self) -> Vec<(PathBuf, &'static str)> {
@@ -91,7 +93,9 @@ impl Elsewhere {
         let own = FOLDERS
             .iter()
             .flat_map(|(folder, whose)| matching(home, folder).into_iter().map(|folder| (folder, *whose)));
-        let system = SYSTEM.iter().map(|(folder, whose)| (PathBuf::from(folder), *whose));
+        let system = SYSTEM
+            .iter()
+            .map(|(folder, whose)| (PathBuf::from(folder), *whose));
         own.chain(system).collect()
     }
 }
@@ -122,10 +126,16 @@ async fn login_path() -> Option<String> {
     let shell = Process.variable("SHELL").filter(|shell| is_path(shell))?;
     let mut command = Command::new(shell);
     command.args(["-l", "-c", "printf '%s\\n' \"$PATH\""]);
-    command.stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-    let output = timeout(PATIENCE, command.output()).await.ok()?.ok()?;
+    command.stdin(Stdio::null()).stderr(Stdio::null());
+    let child = command.stdout(Stdio::piped()).process_group(0).spawn().ok()?;
+    let group = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
+    let Ok(output) = timeout(PATIENCE, child.wait_with_output()).await else {
+        // What the start-up files have begun and not ended goes with the shell.
+        let _ = kill_process_group(group?, Signal::KILL);
+        return None;
+    };
     // Start-up files may greet; the last line is the answer.
-    let said = String::from_utf8(output.stdout).ok()?;
+    let said = String::from_utf8(output.ok()?.stdout).ok()?;
     said.lines().last().map(str::to_owned)
 }
 

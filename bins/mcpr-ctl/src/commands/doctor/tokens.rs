@@ -6,6 +6,7 @@ use mcpr_admin::{TokenReport, TokenState};
 use mcpr_auth::Timestamp;
 use mcpr_config::clients::shell_word;
 
+use super::door::Door;
 use super::report::Check;
 use super::scene::Scene;
 use crate::out::phrase;
@@ -18,29 +19,40 @@ const SOON: i64 = 7 * 24 * 3600;
 pub(super) fn checks(scene: &Scene) -> Vec<Check> {
     let (tokens, open) = match &scene.gateway {
         Ok(running) if running.status.listen.is_empty() => return Vec::new(),
-        Ok(running) => (&running.tokens, running.open == Some(true)),
+        Ok(running) => (&running.tokens, running.door == Some(Door::Open)),
         Err(_) => (&scene.stored.tokens, false),
     };
     match tokens {
         None if scene.gateway.is_ok() => {
             vec![Check::unchecked(CHECK, "the gateway did not tell of its tokens")]
         }
-        None => vec![Check::ok(CHECK, "there are none yet; the first start makes one and shows it")],
+        None => vec![Check::ok(
+            CHECK,
+            "there are no tokens yet; the first start makes one and shows it",
+        )],
         Some(tokens) => judge(tokens, open, Timestamp::now()),
     }
 }
 
 fn judge(tokens: &[TokenReport], open: bool, now: Timestamp) -> Vec<Check> {
-    let active: Vec<_> = tokens.iter().filter(|token| token.state == TokenState::Active).collect();
+    let active: Vec<_> = tokens
+        .iter()
+        .filter(|token| token.state == TokenState::Active)
+        .collect();
     let ending = active.iter().filter_map(|token| ending(token, now));
     let count = match (active.len(), open) {
-        (0, true) => Check::ok(CHECK, "there are none, and none is asked for"),
-        (0, false) if tokens.is_empty() => Check::warning(CHECK, "there are none: no client can come in")
-            .fix("mcpr-ctl tokens create --client APP"),
-        (0, false) => Check::problem(CHECK, "all have expired or were revoked: no client can come in")
-            .fix("mcpr-ctl tokens create --client APP"),
-        (1, _) => Check::ok(CHECK, "1 is accepted"),
-        (count, _) => Check::ok(CHECK, format!("{count} are accepted")),
+        (0, true) => Check::ok(CHECK, "there are no tokens, and none is asked for"),
+        (0, false) if tokens.is_empty() => {
+            Check::warning(CHECK, "there are no tokens: no client can come in")
+                .fix("mcpr-ctl tokens create --client APP")
+        }
+        (0, false) => Check::problem(
+            CHECK,
+            "all tokens have expired or were revoked: no client can come in",
+        )
+        .fix("mcpr-ctl tokens create --client APP"),
+        (1, _) => Check::ok(CHECK, "1 token is accepted"),
+        (count, _) => Check::ok(CHECK, format!("{count} tokens are accepted")),
     };
     std::iter::once(count).chain(ending).collect()
 }
@@ -57,7 +69,7 @@ fn ending(token: &TokenReport, now: Timestamp) -> Option<Check> {
         Some(client) => format!("--client {}", shell_word(client)),
         None => format!("--name {}", shell_word(&token.name)),
     };
-    let what = format!("`{}` ({}) ends in {left}", token.name, token.id);
+    let what = format!("the token `{}` ({}) ends in {left}", token.name, token.id);
     Some(Check::warning(CHECK, what).fix(format!("mcpr-ctl tokens create {whose} --expires 90d")))
 }
 

@@ -20,6 +20,7 @@ pub(super) async fn add(global: &Global, out: &Out, new: &NewServer) -> Result<E
     let name = new.name.parse::<ServerName>();
     let name = name.map_err(|error| Problem::usage(error.to_string()))?;
     let name = name.as_str();
+    refuse_strays(new)?;
     let mut files = Files::open(global)?;
     let known = files.has_server(name);
     let document = files.last_where(|document| document.has_server(name));
@@ -48,6 +49,26 @@ pub(super) async fn add(global: &Global, out: &Out, new: &NewServer) -> Result<E
     out.note(&format!("`mcpr-ctl servers test {name}` tries it"));
     tell_next_step(global, out, &file).await;
     Ok(ExitCode::Ok)
+}
+
+/// A program has no headers, and an address no variables.
+fn refuse_strays(new: &NewServer) -> Result<(), Problem> {
+    let strays = [
+        ("--header", !new.headers.is_empty(), "--url"),
+        ("--type", new.kind.is_some(), "--url"),
+        ("--env", !new.env.is_empty(), "a program"),
+        ("--cwd", new.cwd.is_some(), "a program"),
+    ];
+    let wanted = if new.url.is_some() { "--url" } else { "a program" };
+    match strays
+        .into_iter()
+        .find(|(_, given, with)| *given && *with != wanted)
+    {
+        Some((flag, _, with)) => Err(Problem::usage(format!(
+            "{flag} goes with {with}, not with {wanted}"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The entry as it goes into the file.

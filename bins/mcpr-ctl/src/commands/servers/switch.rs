@@ -6,6 +6,7 @@ use super::problem;
 use crate::books::Books;
 use crate::commands::each::each;
 use crate::out::Out;
+use crate::out::phrase::counted;
 use crate::problem::Problem;
 use crate::suggest;
 
@@ -62,6 +63,6 @@ fn line(server: &ServerReport) -> String {
     let why = problem(server).map_or_else(String::new, |why| format!(": {why}"));
     let tools = server
         .tools
-        .map_or_else(String::new, |tools| format!(", {tools} tools"));
+        .map_or_else(String::new, |tools| format!(", {}", counted(tools, "tool")));
     format!("{} is {}{why}{tools}\n", server.name, server.state)
 }

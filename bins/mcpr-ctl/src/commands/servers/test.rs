@@ -101,7 +101,7 @@ fn told(
     limit: Duration,
 ) -> Result<ExitCode, Problem> {
     match status {
-        Some(status) if matches!(status.phase, Phase::Ready) => {
+        Some(status) if matches!(status.phase, Phase::Ready) && probe.complaints().is_empty() => {
             out.report(&tested(entry, &status, steps), page)?;
             Ok(ExitCode::Ok)
         }
@@ -180,8 +180,11 @@ fn failed(
         .iter()
         .for_each(|secret| secrets.add(secret.reveal()));
     let words = secrets.scrub(&probe.last_words()).into_owned();
-    let reason = status.and_then(Status::reason).unwrap_or("it was stopped");
-    let mut message = format!("`{}` does not work: {}", entry.name, secrets.scrub(reason));
+    let reason = match status.and_then(Status::reason) {
+        Some(reason) => reason.to_owned(),
+        None => probe.complaints().join("; "),
+    };
+    let mut message = format!("`{}` does not work: {}", entry.name, secrets.scrub(&reason));
     if !words.is_empty() && !message.contains(&words) {
         message += &format!("; its last words: {words}");
     }
@@ -212,7 +215,7 @@ fn next_step(entry: &ServerEntry, status: Option<&Status>, reached: Option<&Step
         _ if late => format!(
             "give it more time with --timeout, and if that helps, for good: mcpr-ctl servers set {name} mcpr.timeouts.start=2m"
         ),
-        Some("start") => "see whether the program can be started by hand".to_owned(),
+        Some("start") => format!("give another program: mcpr-ctl servers set {name} command=PROGRAM"),
         Some("introduce") if entry.via == Some(mcpr_config::Via::Stdio) => {
             "see what it writes when it is started by hand; on standard output there may be nothing but MCP"
                 .to_owned()

@@ -76,7 +76,10 @@ async fn told(
 /// How the tool is now.
 fn line(switch: &ToolSwitch) -> String {
     let seen = match (switch.enabled, &switch.exposed_name) {
-        (false, _) => "off".to_owned(),
+        (false, _) => match &switch.name {
+            Some(name) => format!("off, named {name}"),
+            None => "off".to_owned(),
+        },
         (true, Some(name)) => format!("on, seen as {name}"),
         (true, None) => "on, not seen now".to_owned(),
     };

@@ -2,7 +2,7 @@
 
 use mcpr_admin::{ExitCode, SaveToolset, ToolsetEntry};
 
-use super::{built, entries, of_operator};
+use super::{entries, of_operator, tell};
 use crate::books::Books;
 use crate::cli::toolsets::ChangedToolset;
 use crate::out::Out;
@@ -29,7 +29,7 @@ pub(super) async fn edit(
         // What stays was taken before; only new names are to be looked at.
         force: changes.force || changes.add.is_empty(),
     };
-    built(out, &books.ask(operation).await?)
+    tell(out, &books.ask(operation).await?, "changed")
 }
 
 /// The entries as they shall be. Those that stay keep their hashes, so that a change of a definition

@@ -1,7 +1,7 @@
 //! Toolsets for people.
 
 use mcpr_admin::{
-    Active, ActiveBy, Built, DefinitionState, Equipped, ToolState, ToolsetDetail, ToolsetEntry, ToolsetList,
+    Active, ActiveBy, DefinitionState, Equipped, ToolState, ToolsetDetail, ToolsetEntry, ToolsetList,
     ToolsetReport, ToolsetTool, Unequipped,
 };
 
@@ -118,32 +118,29 @@ fn remark(tool: &ToolsetTool) -> Option<String> {
     (!known.is_empty()).then(|| known.join("; "))
 }
 
-/// What came of making one.
-pub(super) fn built(built: &Built, _: &Look) -> String {
-    let did = match built.replaced {
-        true => "replaced",
-        false => "created",
-    };
-    format!("{did} {}\n", in_short(&built.toolset))
+/// Its name and what it comes to.
+pub(super) fn in_short(toolset: &ToolsetReport) -> String {
+    format!("{}: {}", one_line(&toolset.name), size(toolset))
 }
 
-/// Its name and what it comes to.
-fn in_short(toolset: &ToolsetReport) -> String {
-    let size = match toolset.tools {
+fn size(toolset: &ToolsetReport) -> String {
+    match toolset.tools {
         Some(tools) => cost(tools, toolset.estimated_tokens.unwrap_or(0)),
         None if toolset.entries == 1 => "1 entry".to_owned(),
         None => format!("{} entries", toolset.entries),
-    };
-    format!("{}: {size}", one_line(&toolset.name))
+    }
 }
 
 /// What came of equipping.
 pub(super) fn equipped(equipped: &Equipped, look: &Look) -> String {
-    let mut page = format!(
-        "equipped {} for {}\n",
-        in_short(&equipped.toolset),
-        whose(&equipped.principal)
-    );
+    let (toolset, whose) = (&equipped.toolset, whose(&equipped.principal));
+    let name = one_line(&toolset.name);
+    let registered = equipped.tools.len() as u64;
+    let part = match toolset.tools {
+        Some(all) if registered < all => format!("{registered} of "),
+        _ => String::new(),
+    };
+    let mut page = format!("equipped {name} for {whose}: {part}{}\n", size(toolset));
     if !equipped.tools.is_empty() {
         page += &format!("\n{}", signatures(equipped, look));
     }

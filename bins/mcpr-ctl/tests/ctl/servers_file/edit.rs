@@ -16,14 +16,26 @@ fn at_a_terminal(stage: &Stage, words: &[&str], input: &str) -> (i32, String) {
     grantpt(&near).unwrap();
     unlockpt(&near).unwrap();
     let name = ptsname(&near, Vec::new()).unwrap();
-    let far = fs::File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-    fs::File::from(near.try_clone().unwrap()).write_all(input.as_bytes()).unwrap();
+    let far = fs::File::options()
+        .read(true)
+        .write(true)
+        .open(name.to_str().unwrap())
+        .unwrap();
+    fs::File::from(near.try_clone().unwrap())
+        .write_all(input.as_bytes())
+        .unwrap();
     let mut command = stage.command(words);
-    command.stdin(far.try_clone().unwrap()).stdout(far).stderr(Stdio::piped());
+    command
+        .stdin(far.try_clone().unwrap())
+        .stdout(far)
+        .stderr(Stdio::piped());
     let output = command.spawn().unwrap().wait_with_output().unwrap();
     let home = stage.path("").display().to_string();
     let told = String::from_utf8(output.stderr).unwrap();
-    (output.status.code().unwrap(), told.replace(home.trim_end_matches('/'), "HOME"))
+    (
+        output.status.code().unwrap(),
+        told.replace(home.trim_end_matches('/'), "HOME"),
+    )
 }
 
 /// A home whose editor puts this text in the place of what it is given.
@@ -81,7 +93,10 @@ fn cfg_04_what_has_become_invalid_is_not_written_unless_it_is_mended() {
     let (code, told) = at_a_terminal(&wrong, &["config", "edit"], "e\nk\n");
     assert_eq!(code, 1);
     assert_eq!(told.matches("did you mean `prefix`?").count(), 2, "{told}");
-    assert_eq!((text(&broken), text(&wrong)), (LIVED_IN.to_owned(), LIVED_IN.to_owned()));
+    assert_eq!(
+        (text(&broken), text(&wrong)),
+        (LIVED_IN.to_owned(), LIVED_IN.to_owned())
+    );
 }
 
 #[test]
@@ -91,7 +106,10 @@ fn ctl_01_an_editor_that_fails_changes_nothing() {
     let (code, told) = at_a_terminal(&stage, &["config", "edit"], "");
 
     assert_eq!(code, 1);
-    assert!(told.contains("the editor `false` failed") && told.contains("VISUAL or EDITOR"), "{told}");
+    assert!(
+        told.contains("the editor `false` failed") && told.contains("VISUAL or EDITOR"),
+        "{told}"
+    );
     assert_eq!(text(&stage), LIVED_IN);
 }
 

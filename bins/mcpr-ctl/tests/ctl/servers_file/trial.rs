@@ -41,11 +41,15 @@ while :; do sleep 1; done
 /// A home with one server `s`, which is this script.
 fn script(text: &str, more: serde_json::Value) -> Stage {
     let stage = Stage::new();
+    fs::write(stage.path("server.sh"), text).unwrap();
     let mut entry = json!({
-        "command": "/bin/sh", "args": ["-c", text],
+        "command": "/bin/sh", "args": [stage.path("server.sh")],
         "env": { "PIDS": stage.path("pids"), "KEY": "${KEY:-s3cret-value}" }
     });
-    entry.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    entry
+        .as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
     configure(&stage, entry);
     stage
 }
@@ -58,7 +62,10 @@ fn configure(stage: &Stage, entry: serde_json::Value) {
 /// The transcript with `N` in the place of every time.
 fn timeless(ran: &Ran) -> String {
     let text = ran.to_string();
-    let mut words: Vec<_> = text.split_inclusive([' ', '\n', ',']).map(str::to_owned).collect();
+    let mut words: Vec<_> = text
+        .split_inclusive([' ', '\n', ','])
+        .map(str::to_owned)
+        .collect();
     for index in 0..words.len() {
         let follows = words.get(index + 1).is_some_and(|next| next.trim() == "ms");
         if follows && words[index].trim().parse::<u64>().is_ok() {
@@ -72,7 +79,10 @@ fn timeless(ran: &Ran) -> String {
 fn written_down(file: &Path) -> Vec<Pid> {
     until("the server has started", || {
         let text = fs::read_to_string(file).ok()?;
-        let pids: Vec<_> = text.split_whitespace().map(|pid| Pid::from_raw(pid.parse().unwrap()).unwrap()).collect();
+        let pids: Vec<_> = text
+            .split_whitespace()
+            .map(|pid| Pid::from_raw(pid.parse().unwrap()).unwrap())
+            .collect();
         (pids.len() == 2).then_some(pids)
     })
 }
@@ -133,7 +143,10 @@ fn ctl_04_a_server_that_is_not_there_ends_with_3() {
 #[test]
 fn ctl_04_a_server_that_is_misconfigured_ends_with_7() {
     let stage = Stage::new();
-    configure(&stage, json!({ "url": "https://example.com/mcp", "headers": { "X-Key": "${KEY}" } }));
+    configure(
+        &stage,
+        json!({ "url": "https://example.com/mcp", "headers": { "X-Key": "${KEY}" } }),
+    );
 
     assert_snapshot!(stage.ctl(&["servers", "test", "s"]));
     fs::write(stage.path("mcpr.json"), "{").unwrap();
@@ -144,7 +157,10 @@ fn ctl_04_a_server_that_is_misconfigured_ends_with_7() {
 fn ctl_04_a_program_that_is_not_there_or_ends_is_explained_with_its_last_words() {
     let absent = Stage::new();
     configure(&absent, json!({ "command": "/nowhere/server" }));
-    let ends = script("echo 'cannot open the database' >&2; echo \"key: $KEY\" >&2; exit 3", json!({}));
+    let ends = script(
+        "echo 'cannot open the database' >&2; echo \"key: $KEY\" >&2; exit 3",
+        json!({}),
+    );
 
     assert_snapshot!(absent.ctl(&["servers", "test", "s"]));
     assert_snapshot!(ends.ctl(&["servers", "test", "s"]));
@@ -162,8 +178,11 @@ fn ctl_04_a_url_that_nobody_answers_at_or_that_wants_credentials_is_explained() 
     assert_snapshot!(stage.ctl(&["servers", "test", "s"]));
 
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    configure(&stage, json!({ "type": "http", "url": url }));
+    let address = listener.local_addr().unwrap().to_string();
+    configure(
+        &stage,
+        json!({ "type": "http", "url": format!("http://{address}/mcp") }),
+    );
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
@@ -173,14 +192,27 @@ fn ctl_04_a_url_that_nobody_answers_at_or_that_wants_credentials_is_explained() 
         }
     });
     let ran = stage.ctl(&["servers", "test", "s"]);
-    assert_snapshot!(ran.to_string().replace(&url, "URL"));
+    assert_snapshot!(ran.to_string().replace(&address, "ADDRESS"));
+}
+
+#[test]
+fn ctl_04_a_list_that_is_not_to_be_had_is_a_failure_and_is_explained() {
+    let answer = r#"'"result":{"tools":["#;
+    let error = SERVER.replace(
+        answer,
+        r#"'"error":{"code":-32603,"message":"no database"},"x":{"tools":["#,
+    );
+    let no_list = SERVER.replace(answer, r#"'"result":{"items":["#);
+
+    assert_snapshot!(script(&error, json!({})).ctl(&["servers", "test", "s"]));
+    assert_snapshot!(script(&no_list, json!({})).ctl(&["servers", "test", "s"]));
 }
 
 #[test]
 fn ctl_04_a_server_that_takes_too_long_ends_with_124_and_is_ended() {
     let stage = script(STUBBORN, json!({}));
 
-    let ran = stage.ctl(&["servers", "test", "s", "--timeout", "500ms"]);
+    let ran = stage.ctl(&["servers", "test", "s", "--timeout", "1500ms"]);
 
     assert_eq!(ran.code, 124, "{ran}");
     assert_snapshot!(ran);
@@ -208,5 +240,7 @@ fn srv_04_nothing_stays_behind_when_the_test_is_killed() {
     signal(&child, Signal::KILL);
     child.wait().unwrap();
 
-    until("its processes have ended", || (!pids.iter().any(|pid| is_there(*pid))).then_some(()));
+    until("its processes have ended", || {
+        (!pids.iter().any(|pid| is_there(*pid))).then_some(())
+    });
 }

@@ -60,6 +60,11 @@ The operator's view:
   {ctl} tools ls
   {ctl} tools call calc_count --arg to=8
 
+Of all tools those that are needed, for every client, and all again:
+  {ctl} toolsets create sums --tools calc.add,calc.multiply
+  {ctl} toolsets equip sums
+  {ctl} toolsets unequip
+
 Ctrl-C ends the demo; nothing of it stays behind.
 "
         )

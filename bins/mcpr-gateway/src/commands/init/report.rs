@@ -60,9 +60,15 @@ impl Report<'_> {
             true => String::new(),
             false => self.plan_for_people(),
         };
-        format!("{plan}{}{}{}\n{}", self.left_alone(), self.variables(), self.outcome(), self.next())
-            .trim_end()
-            .to_owned()
+        format!(
+            "{plan}{}{}{}\n{}",
+            self.left_alone(),
+            self.variables(),
+            self.outcome(),
+            self.next()
+        )
+        .trim_end()
+        .to_owned()
             + "\n"
     }
 
@@ -81,7 +87,10 @@ impl Report<'_> {
 
     fn left_alone(&self) -> String {
         let row = |(app, file): &(ClientApp, &str)| {
-            format!("  {file} in this folder was left alone; `--from {}` reads it\n", app.id())
+            format!(
+                "  {file} in this folder was left alone; `--from {}` reads it\n",
+                app.id()
+            )
         };
         self.sources.here.iter().map(row).collect()
     }
@@ -139,28 +148,58 @@ impl Report<'_> {
 
 /// The commands for what comes next, with what each does.
 fn next_steps(plan: &Plan, output: &Path) -> Vec<(String, &'static str)> {
-    let client = plan.taken.iter().find_map(|taken| taken.app).map_or("APP", ClientApp::id);
+    let client = plan
+        .taken
+        .iter()
+        .find_map(|taken| taken.app)
+        .map_or("APP", ClientApp::id);
     let usual = mcpr_config::Locations::from_env(&[], &mcpr_config::Process)
         .is_ok_and(|locations| locations.paths.config == output);
     let config = match usual {
         true => String::new(),
-        false => format!(" --config {}", mcpr_config::clients::shell_word(&output.display().to_string())),
+        false => format!(
+            " --config {}",
+            mcpr_config::clients::shell_word(&output.display().to_string())
+        ),
     };
     vec![
-        (format!("mcpr-gateway check{config}"), "see whether all of it can be used"),
-        (format!("mcpr-gateway{config}"), "start the gateway; the first start shows a token"),
-        (format!("mcpr-ctl tokens create --client {client}"), "make a token for each client"),
-        (format!("mcpr-ctl clients print {client}"), "the entry that points a client at mcpr"),
+        (
+            format!("mcpr-gateway check{config}"),
+            "see whether all of it can be used",
+        ),
+        (
+            format!("mcpr-gateway{config}"),
+            "start the gateway; the first start shows a token",
+        ),
+        (
+            format!("mcpr-ctl tokens create --client {client}"),
+            "make a token for each client",
+        ),
+        (
+            format!("mcpr-ctl clients print {client}"),
+            "the entry that points a client at mcpr",
+        ),
     ]
 }
 
 fn taken(taken: &Taken) -> String {
     let server = &taken.server;
     let off = if server.is_disabled() { ", disabled" } else { "" };
-    let replaces = if taken.replaces { ", replaces the one that is there" } else { "" };
+    let replaces = if taken.replaces {
+        ", replaces the one that is there"
+    } else {
+        ""
+    };
     let from = origin(taken.app, &taken.file);
-    let line = format!("  + {}: {} ({from}{off}{replaces})\n", taken.name, shown(server.shown()));
-    let notes = server.notes.iter().map(|note| format!("      {}\n", out::printable(note)));
+    let line = format!(
+        "  + {}: {} ({from}{off}{replaces})\n",
+        taken.name,
+        shown(server.shown())
+    );
+    let notes = server
+        .notes
+        .iter()
+        .map(|note| format!("      {}\n", out::printable(note)));
     out::printable(line.trim_end_matches('\n')) + "\n" + &notes.collect::<String>()
 }
 

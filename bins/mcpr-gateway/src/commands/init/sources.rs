@@ -38,7 +38,11 @@ impl Sources {
             return Ok(sources);
         }
         let named = &args.from[..];
-        let apps = if named.is_empty() { &ClientApp::ALL[..] } else { named };
+        let apps = if named.is_empty() {
+            &ClientApp::ALL[..]
+        } else {
+            named
+        };
         for app in apps {
             let mut files = app.files(&Process);
             let project = app.project_file().filter(|_| named.contains(app));
@@ -94,7 +98,8 @@ fn left_alone(named: &[ClientApp]) -> Vec<(ClientApp, &'static str)> {
     let others = ClientApp::ALL.into_iter().filter(|app| !named.contains(app));
     let files = others.filter_map(|app| Some((app, app.project_file()?)));
     // In the home folder these are the user's own files.
-    let at_home = |app: ClientApp, file: &str| app.files(&Process).contains(&Process.absolute(Path::new(file)));
+    let at_home =
+        |app: ClientApp, file: &str| app.files(&Process).contains(&Process.absolute(Path::new(file)));
     files
         .filter(|(app, file)| Path::new(file).is_file() && !at_home(*app, file))
         .collect()

@@ -58,7 +58,10 @@ impl Front for Desk {
 
     async fn admin(&self, (): (), Operation { path, streamed, .. }: Operation<'_>) -> Reply {
         let how = if streamed { ", streamed" } else { "" };
-        Reply::json(StatusCode::OK, Rope::from(format!(r#"{{"operation":"{path}{how}"}}"#)))
+        Reply::json(
+            StatusCode::OK,
+            Rope::from(format!(r#"{{"operation":"{path}{how}"}}"#)),
+        )
     }
 
     fn health(&self, which: Health) -> Reply {

@@ -1,0 +1,11 @@
+//! What operators follow while everything runs: what happens, and what comes of a call.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that does not find what it looks for has failed"
+)]
+
+mod calls;
+mod common;
+mod doors;
+mod events;
