@@ -2,6 +2,8 @@
 //!
 //! `cargo bench -p mcpr-tests --bench equip` prints one line for each figure.
 
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
 use std::time::{Duration, Instant};
 
 use mcpr_tests::{Fake, Gateway, gateway};

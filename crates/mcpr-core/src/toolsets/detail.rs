@@ -53,13 +53,13 @@ impl Gateway {
     ) -> Result<ToolsetDetail, StoreError> {
         let before = self.definitions_before(toolset).await?;
         let hash = |name: &str| toolset.pins.get(name).filter(|_| with_hashes).cloned();
-        let entry = |name: &Box<str>| ToolsetEntry {
+        let entry = |name: &str| ToolsetEntry {
             namespaced_name: name.to_string(),
             definition_hash: hash(name),
         };
         Ok(ToolsetDetail {
             toolset: self.report(asker, toolset),
-            entries: toolset.selection.names().iter().map(entry).collect(),
+            entries: toolset.selection.names().iter().map(|name| entry(name)).collect(),
             tools: self.tools_of(toolset, scope, &before),
         })
     }

@@ -28,7 +28,7 @@ impl Gateway {
         let toolset = toolset.ok_or_else(|| asker.no_toolset(self, &asked.name, None))?;
         let toolset = self.to_the_end(whom.clone(), Some(toolset)).await?;
         let toolset = toolset.expect("what was equipped is given back");
-        Ok(self.equipped(asker, &whom, &toolset).await?)
+        self.equipped(asker, &whom, &toolset).await
     }
 
     /// Takes a principal's toolset away.
