@@ -39,14 +39,21 @@ struct Entry {
 }
 
 impl Tokens {
-    /// Puts these tokens in place of all that were known.
+    /// Puts these tokens in place of all that were known. Nobody is woken if they are the same.
     pub fn replace(&self, tokens: impl IntoIterator<Item = (Token, TokenHash)>) {
         let mut table = Table::default();
         for (token, hash) in tokens {
             table.insert(&token, hash);
         }
-        self.table.write().turn_into(table);
-        self.changed();
+        let differs = {
+            let mut known = self.table.write();
+            let differs = !known.lets_in_the_same(&table);
+            known.turn_into(table);
+            differs
+        };
+        if differs {
+            self.changed();
+        }
     }
 
     /// Adds a token, or puts a changed record in place of the old one.
@@ -156,6 +163,15 @@ impl Table {
         true
     }
 
+    /// Whether nothing but last uses differs.
+    fn lets_in_the_same(&self, other: &Table) -> bool {
+        let same = |(hash, entry): (&TokenHash, &Entry)| {
+            let known = other.entries.get(hash);
+            known.is_some_and(|known| entry.says_the_same(known))
+        };
+        self.entries.len() == other.entries.len() && self.entries.iter().all(same)
+    }
+
     fn turn_into(&mut self, new: Table) {
         let old = mem::replace(self, new);
         for (hash, entry) in &self.entries {
@@ -197,6 +213,13 @@ impl Entry {
             .is_ok()
     }
 
+    fn says_the_same(&self, other: &Entry) -> bool {
+        self.id == other.id
+            && self.principal.grant() == other.principal.grant()
+            && self.expires == other.expires
+            && self.revoked == other.revoked
+    }
+
     fn keep_noted(&self, old: &Entry) {
         self.noted
             .fetch_max(old.noted.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -234,6 +257,21 @@ mod tests {
         let tokens = Tokens::default();
         tokens.insert(&minted.token, minted.hash);
         tokens
+    }
+
+    #[test]
+    fn the_same_tokens_once_more_wake_nobody() {
+        let mut minted = minted();
+        let tokens = holding(&minted);
+        let before = tokens.generation();
+
+        minted.token.last_used = Some(at(90));
+        tokens.replace([(minted.token.clone(), minted.hash)]);
+        assert_eq!(tokens.generation(), before);
+
+        minted.token.revoked = Some(at(91));
+        tokens.replace([(minted.token, minted.hash)]);
+        assert!(tokens.generation() > before);
     }
 
     fn reason(tokens: &Tokens, presented: &str, now: Timestamp) -> &'static str {

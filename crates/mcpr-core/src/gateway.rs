@@ -107,7 +107,7 @@ impl Gateway {
     /// Whether it takes requests: the answer to `/readyz`. Its servers need not be ready, because
     /// no list waits for them (AGG-12).
     pub fn is_ready(&self) -> bool {
-        !self.is_stopping()
+        !self.is_closing()
     }
 
     /// Waits until every server is ready, or known not to be, and the lists say so. Servers that

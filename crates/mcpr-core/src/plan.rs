@@ -27,7 +27,7 @@ pub(crate) struct Plan {
 }
 
 /// What operators have turned at run time; it outlives a restart.
-#[derive(Clone, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub(crate) struct Switches {
     servers: BTreeMap<Box<str>, bool>,
     tools: BTreeMap<(Box<str>, Box<str>), Turned>,
@@ -81,8 +81,13 @@ impl Plan {
         plan
     }
 
-    /// Takes other projects of operators; those of the configuration come before them.
+    /// Takes other projects of operators.
     pub(crate) fn set_projects(&mut self, saved: Vec<SavedProject>) {
+        self.projects = self.projects_with(saved);
+    }
+
+    /// The projects of the configuration, and those of operators that have other names.
+    pub(crate) fn projects_with(&self, saved: Vec<SavedProject>) -> BTreeMap<Box<str>, Project> {
         let saved = saved.into_iter().map(|saved| {
             let project = Project {
                 from_file: false,
@@ -103,7 +108,7 @@ impl Plan {
             };
             (filed.name.as_str().into(), project)
         });
-        self.projects = saved.chain(filed).collect();
+        saved.chain(filed).collect()
     }
 
     /// The servers, in the order of the configuration.

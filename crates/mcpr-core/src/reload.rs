@@ -55,13 +55,21 @@ impl Gateway {
     pub(crate) async fn recall(&self) -> Result<(), StoreError> {
         let _one_at_a_time = self.planning.lock().await;
         let stored = StoredState::read(&*self.store).await?;
-        let filed = self.plan().options.toolsets.clone();
-        self.toolsets
-            .replace(&filed, &stored.toolsets, Some(stored.equips));
-        self.replan(|plan| {
-            plan.switches = Switches::new(stored.switches);
-            plan.set_projects(stored.projects);
-        });
+        let plan = self.plan();
+        let of_operator =
+            self.toolsets
+                .replace(&plan.options.toolsets, &stored.toolsets, Some(stored.equips));
+        let switches = Switches::new(stored.switches);
+        let projects = plan.projects_with(stored.projects);
+        // Most of what others write says nothing of this: nobody is woken for it.
+        if switches != plan.switches || projects != plan.projects {
+            self.replan(|plan| {
+                plan.switches = switches;
+                plan.projects = projects;
+            });
+        } else if of_operator {
+            self.republish();
+        }
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use mcpr_config::Expose;
 use mcpr_protocol::Object;
 
 use crate::plan::Plan;
-use crate::toolsets::{Toolset, Toolsets, Worn};
+use crate::toolsets::{Toolset, Toolsets};
 
 /// The header and the parameter of the query that name a project (PRJ-01).
 const PROJECT: (&str, &str) = ("x-mcpr-project", "project");
@@ -129,13 +129,13 @@ impl Scope {
         let (choice, by) = if let Some(name) = &asked.toolset {
             (only(found(name)), ActiveBy::Request)
         } else if let Some(worn) = own {
-            (only(worn.toolset), ActiveBy::Equipped)
+            (only(worn.toolset.clone()), ActiveBy::Equipped)
         } else if limit != Limit::None {
             (Choice::All, ActiveBy::Token)
         } else if let Some(name) = carried() {
             (only(found(name)), ActiveBy::Project)
-        } else if let Some(Worn { toolset, .. }) = toolsets.default_worn() {
-            (only(toolset), ActiveBy::Default)
+        } else if let Some(worn) = toolsets.default_worn() {
+            (only(worn.toolset.clone()), ActiveBy::Default)
         } else if plan.options.expose == Expose::Toolset {
             (Choice::BuiltIns, ActiveBy::BuiltIns)
         } else {

@@ -147,29 +147,39 @@ impl Toolsets {
         toolsets
     }
 
-    /// Takes what the configuration and the database say now, and gives those whose toolsets differ.
+    /// Takes what the configuration and the database say now; whether that differs for everybody:
+    /// in an operator's toolset, or in the default.
     pub(crate) fn replace(
         &self,
         filed: &[mcpr_config::Toolset],
         stored: &[SavedToolset],
         equips: Option<Vec<SavedEquip>>,
-    ) {
+    ) -> bool {
+        let default = self.default_worn();
         let mut fresh = gathered(filed, stored);
-        {
+        let mut differs = {
             let mut saved = self.saved.write();
             for (key, toolset) in &mut fresh {
                 if let Some(same) = saved.get(key).filter(|known| known.says_the_same(toolset)) {
                     *toolset = same.clone();
                 }
             }
+            let of_operator = |saved: &Saved| -> Vec<Arc<Toolset>> {
+                let all = saved.values().filter(|toolset| *toolset.owner == *OPERATOR);
+                all.cloned().collect()
+            };
+            let differs = of_operator(&saved) != of_operator(&fresh);
             *saved = fresh;
-        }
+            differs
+        };
         if let Some(equips) = equips {
             self.wear_as_stored(equips);
         }
         for slot in self.all_slots() {
             slot.1.renew(|owner, name| self.exactly(owner, name));
         }
+        differs |= default != self.default_worn();
+        differs
     }
 
     fn wear_as_stored(&self, equips: Vec<SavedEquip>) {
@@ -177,11 +187,11 @@ impl Toolsets {
         for equip in equips {
             bare.retain(|(principal, _)| **principal != *equip.principal);
             let toolset = self.exactly(&equip.owner, &equip.toolset);
-            self.slot(&equip.principal).wear(Some(Worn {
+            self.slot(&equip.principal).wear(Some(Arc::new(Worn {
                 owner: equip.owner.into(),
                 name: equip.toolset.into(),
                 toolset,
-            }));
+            })));
         }
         for (_, slot) in &bare {
             slot.wear(None);
@@ -279,17 +289,17 @@ impl Toolsets {
     }
 
     /// What a principal has equipped.
-    pub(crate) fn worn(&self, principal: &str) -> Option<Worn> {
+    pub(crate) fn worn(&self, principal: &str) -> Option<Arc<Worn>> {
         self.slots.read().get(principal)?.worn()
     }
 
     /// What everybody sees who has nothing of his own.
-    pub(crate) fn default_worn(&self) -> Option<Worn> {
+    pub(crate) fn default_worn(&self) -> Option<Arc<Worn>> {
         self.worn(DEFAULT)
     }
 
     /// Wakes its holder when a principal equips something else.
-    pub(crate) fn changes(&self, principal: &str) -> watch::Receiver<Option<Worn>> {
+    pub(crate) fn changes(&self, principal: &str) -> watch::Receiver<Option<Arc<Worn>>> {
         self.slot(principal).changes()
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct Listen {
     told: Stamps,
     gateway: Weak<Gateway>,
     snapshots: watch::Receiver<Arc<Snapshot>>,
-    worn: watch::Receiver<Option<Worn>>,
+    worn: watch::Receiver<Option<Arc<Worn>>>,
     ears: PerFeed<Arc<Subscriber>>,
     /// Until it is known which resources and tasks are heard of.
     standing: Option<Standing>,

@@ -19,7 +19,7 @@ pub(crate) struct SessionNotices {
     caller: Caller,
     gateway: Weak<Gateway>,
     snapshots: watch::Receiver<Arc<Snapshot>>,
-    worn: watch::Receiver<Option<Worn>>,
+    worn: watch::Receiver<Option<Arc<Worn>>>,
     open: CancellationToken,
     ready: Vec<Rope>,
 }

@@ -41,7 +41,7 @@ impl Gateway {
         let before = self.toolsets.worn(&whom.key);
         self.to_the_end(whom.clone(), None).await?;
         Ok(Unequipped {
-            toolset: before.map(|before| before.name.into()),
+            toolset: before.map(|before| before.name.to_string()),
             principal: whom.key,
         })
     }
@@ -104,8 +104,8 @@ impl Gateway {
     }
 
     /// Frees what was made for those who saw the toolset before; the default is everybody's.
-    fn has_changed(&self, whom: &str, before: Option<Worn>) {
-        if let Some(before) = before.and_then(|before| before.toolset) {
+    fn has_changed(&self, whom: &str, before: Option<Arc<Worn>>) {
+        if let Some(before) = before.and_then(|before| before.toolset.clone()) {
             self.snapshot().forget(&before);
         }
         if whom == DEFAULT {

@@ -11,7 +11,7 @@ use super::Toolset;
 pub(crate) struct Slot {
     /// Held by whoever changes it (SET-06).
     busy: Mutex<()>,
-    worn: watch::Sender<Option<Worn>>,
+    worn: watch::Sender<Option<Arc<Worn>>>,
 }
 
 /// An equipped toolset.
@@ -35,12 +35,12 @@ impl Slot {
     }
 
     /// What is equipped.
-    pub(crate) fn worn(&self) -> Option<Worn> {
+    pub(crate) fn worn(&self) -> Option<Arc<Worn>> {
         self.worn.borrow().clone()
     }
 
     /// Equips something else, or nothing; gives what was there before.
-    pub(crate) fn wear(&self, worn: Option<Worn>) -> Option<Worn> {
+    pub(crate) fn wear(&self, worn: Option<Arc<Worn>>) -> Option<Arc<Worn>> {
         let mut before = None;
         self.worn.send_if_modified(|now| {
             before.clone_from(now);
@@ -57,24 +57,29 @@ impl Slot {
             let Some(worn) = now else { return false };
             let toolset = find(&worn.owner, &worn.name);
             let differs = worn.toolset != toolset;
-            worn.toolset = toolset;
+            if differs {
+                *worn = Arc::new(Worn {
+                    toolset,
+                    ..(**worn).clone()
+                });
+            }
             differs
         });
     }
 
     /// Wakes its holder when something else is equipped.
-    pub(crate) fn changes(&self) -> watch::Receiver<Option<Worn>> {
+    pub(crate) fn changes(&self) -> watch::Receiver<Option<Arc<Worn>>> {
         self.worn.subscribe()
     }
 }
 
 impl Worn {
     /// A toolset as what is equipped.
-    pub(crate) fn of(toolset: &Arc<Toolset>) -> Self {
-        Self {
+    pub(crate) fn of(toolset: &Arc<Toolset>) -> Arc<Self> {
+        Arc::new(Self {
             owner: toolset.owner.clone(),
             name: toolset.name.clone(),
             toolset: Some(toolset.clone()),
-        }
+        })
     }
 }
