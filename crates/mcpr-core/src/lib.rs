@@ -2,9 +2,11 @@
 //!
 //! A request flows one way: a front ([`front`]) takes it, `client` and `session` say in whose name
 //! and in which words, `dispatch` is the table of methods, `call` finds whose it is, `flight`
-//! carries it to the server and back, `record` writes it down. Four other flows have one home
-//! each: listing (`fold`; `listing` hands out the `pages`), notices (`notices`), what operators ask (`operations`), and what
-//! they watch (`events`).
+//! carries it to the server and back, `record` writes it down. What a caller sees is the `sight` of
+//! its `scope`: its token, its project, and the toolset it has equipped (`toolsets`, `builtins`).
+//! Other flows have one home each: listing (`fold`; `listing` hands out the `pages`), notices
+//! (`notices`), what operators ask (`operations`) and change (`plan`, `reload`), and what they
+//! watch (`events`).
 
 mod audience;
 mod builtins;
