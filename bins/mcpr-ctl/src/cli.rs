@@ -1,14 +1,18 @@
 //! What can be typed.
 
 pub(crate) mod clients;
+mod completions;
 pub(crate) mod config;
 mod doctor;
 mod events;
+pub(crate) mod logs;
 pub(crate) mod parse;
 pub(crate) mod projects;
+pub(crate) mod repeat;
 pub(crate) mod servers;
 pub(crate) mod tools;
 pub(crate) mod toolsets;
+mod top;
 mod topics;
 pub(crate) mod usage;
 
@@ -19,13 +23,17 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use mcpr_admin::Scope;
 
 pub(crate) use self::clients::{Clients, Print, Stdio};
+use self::completions::{Completions, Man};
 pub(crate) use self::config::Config;
 pub(crate) use self::events::Events;
+pub(crate) use self::logs::Logs;
 use self::parse::Expiry;
 pub(crate) use self::projects::Projects;
+pub(crate) use self::repeat::Repeat;
 pub(crate) use self::servers::Servers;
 pub(crate) use self::tools::Tools;
 pub(crate) use self::toolsets::Toolsets;
+pub(crate) use self::top::Top;
 
 /// Looks after mcpr: asks a running gateway, and keeps its tokens when none is running.
 #[derive(Debug, Parser)]
@@ -97,9 +105,13 @@ pub(crate) enum Command {
     /// Show how the gateway and its servers are doing
     Status {
         /// End with 6 if a server needs attention
-        #[arg(long)]
+        #[arg(long, conflicts_with = "watch")]
         exit_code: bool,
+        #[command(flatten)]
+        repeat: Repeat,
     },
+    /// Watch the gateway and its servers at work: calls, errors, memory
+    Top(Top),
     /// Show, add, change, remove and test servers
     #[command(subcommand, alias = "server")]
     Servers(Servers),
@@ -134,6 +146,9 @@ pub(crate) enum Command {
     Doctor,
     /// Tell what happens in the running gateway, until Ctrl-C or its end
     Events(Events),
+    /// Show the log of the running gateway, or of the last run
+    #[command(alias = "log")]
+    Logs(Logs),
     /// Have the running gateway read its configuration again
     Reload,
     /// Take no new requests, let those under way finish, then end the running gateway
@@ -144,9 +159,19 @@ pub(crate) enum Command {
     },
     /// End the running gateway and wait until it has ended
     Stop,
+    /// Print what makes a shell complete commands, options and names
+    Completions(Completions),
+    /// Write the man pages of mcpr-ctl into a folder
+    Man(Man),
     /// The exit codes of mcpr-ctl and mcpr-gateway
-    #[command(hide = true, override_usage = "mcpr-ctl help exit-codes", after_help = topics::exit_codes())]
+    #[command(hide = true, help_template = topics::TEMPLATE, after_help = topics::exit_codes())]
     ExitCodes,
+    /// The variables that mcpr-ctl and mcpr-gateway look at
+    #[command(hide = true, help_template = topics::TEMPLATE, after_help = topics::ENVIRONMENT)]
+    Environment,
+    /// What goes into mcpr-ctl, and what comes out
+    #[command(hide = true, help_template = topics::TEMPLATE, after_help = topics::FORMATS)]
+    Formats,
     /// Ends the server of a `servers test` that was killed.
     #[command(name = "__guardian", hide = true)]
     Guardian,

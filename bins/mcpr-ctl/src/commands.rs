@@ -1,12 +1,14 @@
 //! One file for each thing to look after.
 
 mod clients;
+mod completions;
 mod config;
 mod doctor;
 mod drain;
 mod each;
 mod events;
 mod explain;
+mod logs;
 mod projects;
 mod prompts;
 mod reload;
@@ -17,6 +19,7 @@ mod stop;
 mod tokens;
 mod tools;
 mod toolsets;
+mod top;
 
 use std::io;
 
@@ -32,7 +35,8 @@ use crate::problem::Problem;
 pub(crate) async fn run(cli: &Cli, out: &Out) -> Result<ExitCode, Problem> {
     let gateway = || Gateway::locate(&cli.global);
     match &cli.command {
-        Command::Status { exit_code } => status::show(&gateway()?, out, *exit_code).await,
+        Command::Status { exit_code, repeat } => status::show(&gateway()?, out, *repeat, *exit_code).await,
+        Command::Top(asked) => top::top(&gateway()?, out, asked).await,
         Command::Servers(which) => servers::run(&cli.global, out, which).await,
         Command::Tools(which) => tools::run(&cli.global, out, which).await,
         Command::Explain(asked) => explain::explain(&gateway()?, out, asked).await,
@@ -49,10 +53,15 @@ pub(crate) async fn run(cli: &Cli, out: &Out) -> Result<ExitCode, Problem> {
         Command::Clients(which) => clients::run(&cli.global, out, which).await,
         Command::Doctor => doctor::run(&cli.global, out).await,
         Command::Events(asked) => events::follow(&gateway()?, out, asked).await,
+        Command::Logs(asked) => logs::logs(&cli.global, out, asked).await,
         Command::Reload => reload::reload(&gateway()?, out).await,
         Command::Drain { wait } => drain::drain(&cli.global, out, *wait).await,
         Command::Stop => stop::stop(&cli.global, out).await,
+        Command::Completions(asked) => completions::completions(out, asked.shell),
+        Command::Man(asked) => completions::man(out, &asked.folder),
         Command::ExitCodes => usage::exit_codes(out),
+        Command::Environment => usage::environment(out),
+        Command::Formats => usage::formats(out),
         Command::Guardian => Ok(guard()),
     }
 }

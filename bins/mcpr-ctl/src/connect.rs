@@ -3,7 +3,7 @@
 use std::env;
 use std::time::Duration;
 
-use mcpr_admin::{Client, ClientError, InvalidUrl, Operation, Relayed, Secret, Stream, Streamed};
+use mcpr_admin::{Client, ClientError, InvalidUrl, Operation, Relayed, Secret, Stream, Streamed, Target};
 use mcpr_config::{Locations, Paths, Process};
 use mcpr_protocol::RawJson;
 
@@ -33,6 +33,11 @@ impl Gateway {
             client,
             limit: global.timeout,
         })
+    }
+
+    /// Whether it is reached in a way that leads to no other machine.
+    pub(crate) fn is_local(&self) -> bool {
+        matches!(self.client.target(), Target::Socket(_))
     }
 
     /// Has an operation carried out that does not depend on a server.

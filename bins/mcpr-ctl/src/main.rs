@@ -3,12 +3,13 @@
 //! `cli` says what can be typed, `commands` has one file for each thing to look after, `connect`
 //! finds the gateway, `books` asks it or, while none is running, `database` in its place, `files` opens
 //! the configuration files, `probe` tries one server of them, `clients` looks for the clients on this machine, and everything that is written
-//! goes through `out`.
+//! goes through `out`. `completion` answers shells.
 
 mod books;
 mod cli;
 mod clients;
 mod commands;
+mod completion;
 mod connect;
 mod database;
 mod editor;
@@ -21,7 +22,6 @@ mod suggest;
 
 use std::process;
 
-use clap::Parser;
 use mcpr_admin::ExitCode;
 
 use self::cli::{Cli, usage};
@@ -29,11 +29,20 @@ use self::out::Out;
 use self::problem::Problem;
 
 fn main() -> process::ExitCode {
-    let ended = match Cli::try_parse() {
-        Ok(cli) => Out::new(&cli.global).ended(run(&cli)),
+    let ended = match completion::answered() {
+        Ok(true) => ExitCode::Ok,
+        Ok(false) => ordinary(),
         Err(error) => usage::ended(&error),
     };
     ended.into()
+}
+
+/// Does what was typed, and tells how it ended.
+fn ordinary() -> ExitCode {
+    match usage::parsed() {
+        Ok(cli) => Out::new(&cli.global).ended(run(&cli)),
+        Err(error) => usage::ended(&error),
+    }
 }
 
 fn run(cli: &Cli) -> Result<ExitCode, Problem> {

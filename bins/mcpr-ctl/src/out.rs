@@ -3,10 +3,12 @@
 pub(crate) mod content;
 pub(crate) mod facts;
 pub(crate) mod indent;
+pub(crate) mod live;
 pub(crate) mod look;
 pub(crate) mod phrase;
 pub(crate) mod table;
 pub(crate) mod text;
+pub(crate) mod watch;
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
@@ -24,6 +26,7 @@ use crate::problem::Problem;
 pub(crate) struct Out {
     json: bool,
     quiet: bool,
+    color: Color,
     look: Look,
     talk: Look,
 }
@@ -41,6 +44,7 @@ impl Out {
         Self {
             json: global.json,
             quiet: global.quiet,
+            color: global.color,
             look,
             talk,
         }
@@ -55,6 +59,7 @@ impl Out {
         Self {
             json: true,
             quiet: true,
+            color: Color::Never,
             look,
             talk,
         }
@@ -68,6 +73,16 @@ impl Out {
     /// Whether what is written is seen by a person at once.
     pub(crate) fn is_terminal(&self) -> bool {
         io::stdout().is_terminal()
+    }
+
+    /// Whether what is written may be drawn over by what comes next.
+    pub(crate) fn is_drawn_over(&self) -> bool {
+        self.is_terminal() && !self.json
+    }
+
+    /// What standard output can show now; the window may be another size than before.
+    pub(crate) fn look(&self) -> Look {
+        Look::of(&io::stdout(), self.color)
     }
 
     /// Shows a report: as it is to scripts, as `page` draws it to people.
@@ -97,6 +112,11 @@ impl Out {
     /// Writes data.
     pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), Problem> {
         write(bytes).map(drop)
+    }
+
+    /// Writes data, and tells whether anybody still reads.
+    pub(crate) fn feed(&self, bytes: &[u8]) -> Result<bool, Problem> {
+        write(bytes)
     }
 
     /// Tells people something that is no data.
@@ -152,7 +172,8 @@ impl Out {
         problem.exit
     }
 
-    fn told(&self, problem: &Problem) -> String {
+    /// What is wrong and what to do next, for people.
+    pub(crate) fn told(&self, problem: &Problem) -> String {
         let line = |paint, head, text| format!("{} {}", self.talk.paint(paint, head), printable(text));
         let error = line(Paint::Bad, "error:", &problem.message);
         match &problem.hint {

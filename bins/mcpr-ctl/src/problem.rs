@@ -19,6 +19,9 @@ pub(crate) struct Problem {
     data: Option<RawJson>,
     #[serde(skip)]
     pub(crate) exit: ExitCode,
+    /// Whether there was no gateway that could have said anything.
+    #[serde(skip)]
+    absence: bool,
 }
 
 impl Problem {
@@ -88,6 +91,11 @@ impl Problem {
     pub(crate) fn is_not_found(&self) -> bool {
         self.exit == ExitCode::NotFound
     }
+
+    /// Whether there was no gateway that could have said anything; there may be one later.
+    pub(crate) fn is_absence(&self) -> bool {
+        self.absence
+    }
 }
 
 impl From<Failure> for Problem {
@@ -104,6 +112,7 @@ impl From<Failure> for Problem {
             hint,
             data,
             exit: code.exit_code(),
+            absence: false,
         }
     }
 }
@@ -125,6 +134,7 @@ impl From<ClientError> for Problem {
             hint: Some(hint.to_owned()),
             data: None,
             exit: error.exit_code(),
+            absence: is_absence(&error),
         }
     }
 }
@@ -161,6 +171,16 @@ impl From<io::Error> for Problem {
     fn from(error: io::Error) -> Self {
         Self::failed(chain(&error))
     }
+}
+
+fn is_absence(error: &ClientError) -> bool {
+    matches!(
+        error,
+        ClientError::NotRunning { .. }
+            | ClientError::Unreachable { .. }
+            | ClientError::Broken(_)
+            | ClientError::TimedOut(_)
+    )
 }
 
 /// The word for scripts and the next step for people.

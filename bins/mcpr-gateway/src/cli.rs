@@ -1,5 +1,6 @@
 //! What can be typed.
 
+mod completions;
 mod init;
 mod topics;
 pub(crate) mod usage;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use mcpr_config::{Listen, LogFile, Overrides, StartMode};
 use mcpr_telemetry::{Format, Level};
 
+use self::completions::{Completions, Man};
 pub(crate) use self::init::Init;
 use crate::demo_server::Which;
 
@@ -50,6 +52,11 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Print what makes a shell complete commands and options
+    Completions(Completions),
+    /// Write the man pages of mcpr-gateway into a folder
+    #[command(hide = true)]
+    Man(Man),
     /// Ends the servers of a gateway that was killed.
     #[command(name = "__guardian", hide = true)]
     Guardian,

@@ -1,6 +1,7 @@
 //! One file for each command.
 
 mod check;
+mod completions;
 mod connect;
 mod demo;
 mod init;
@@ -27,6 +28,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Problem> {
         Command::Init(args) => init::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Version { json } => version::run(json),
+        Command::Completions(args) => completions::completions(args.shell),
+        Command::Man(args) => completions::man(&args.folder),
         Command::Guardian => Ok(watch()),
         Command::DemoServer { which } => demo_server::run(which),
     }

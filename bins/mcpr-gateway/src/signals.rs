@@ -2,6 +2,7 @@
 
 use std::io;
 
+use mcpr_core::Gateway;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The signals that mean something to a gateway.
@@ -39,12 +40,11 @@ impl Reload {
         signal(SignalKind::hangup()).map(Self)
     }
 
-    /// Says each time that nothing comes of it.
-    pub(crate) async fn decline(mut self) {
+    /// Has the configuration be read again each time.
+    pub(crate) async fn obey(mut self, gateway: &Gateway) {
         while self.0.recv().await.is_some() {
-            tracing::warn!(
-                "SIGHUP is ignored: to read the configuration again, stop the gateway and start it"
-            );
+            tracing::info!(reason = "SIGHUP", "reading the configuration again");
+            gateway.reload_and_tell().await;
         }
     }
 }

@@ -10,15 +10,15 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::FailureBody;
 use crate::{
-    AcceptToolset, Active, ActiveToolset, BuildToolset, Built, CallTool, CreateToken, CreatedToken,
-    DeleteProject, DeleteToolset, DisableServer, DisableTool, DiscoverTools, Discovered, Drain, Drained,
-    EnableServer, EnableTool, EquipToolset, Equipped, ErrorCode, ExplainTool, Explanation, Failure,
-    GetPrompt, ListProjects, ListPrompts, ListResources, ListServers, ListTokens, ListTools, ListToolsets,
-    Operation, OverrideTool, ProjectList, ProjectReport, PromptList, ReadResource, Relayed, Reload, Reloaded,
-    ResourceList, RestartServer, RevokeToken, SaveProject, SaveToolset, ServerDetail, ServerList,
-    ServerReport, ShowProject, ShowServer, ShowTool, ShowToolset, Status, StatusReport, Stop, Stopping,
-    Streamed, TokenList, TokenReport, ToolDetail, ToolList, ToolSwitch, ToolsetDetail, ToolsetList,
-    ToolsetReport, UnequipToolset, Unequipped, Watch,
+    AcceptToolset, Active, ActiveToolset, BuildToolset, Built, CallReport, CallTool, CreateToken,
+    CreatedToken, DeleteProject, DeleteToolset, DisableServer, DisableTool, DiscoverTools, Discovered, Drain,
+    Drained, EnableServer, EnableTool, EquipToolset, Equipped, ErrorCode, ExplainTool, Explanation, Failure,
+    GetPrompt, HistoryList, ListHistory, ListProjects, ListPrompts, ListResources, ListServers, ListTokens,
+    ListTools, ListToolsets, Operation, OverrideTool, ProjectList, ProjectReport, PromptList, PurgeHistory,
+    Purged, ReadResource, Relayed, Reload, Reloaded, ResourceList, RestartServer, RevokeToken, SaveProject,
+    SaveToolset, ServerDetail, ServerList, ServerReport, ShowCall, ShowProject, ShowServer, ShowTool,
+    ShowToolset, Status, StatusReport, Stop, Stopping, Streamed, TokenList, TokenReport, ToolDetail,
+    ToolList, ToolSwitch, ToolsetDetail, ToolsetList, ToolsetReport, UnequipToolset, Unequipped, Watch,
 };
 
 /// What the path of every operation begins with.
@@ -128,6 +128,9 @@ operations! {
     RestartServer:  "servers/restart",  read_only = false => ServerReport;
     Reload:         "reload",           read_only = false => Reloaded;
     Drain:          "drain",            read_only = false => Drained;
+    ListHistory:    "history/list",     read_only = true  => HistoryList;
+    ShowCall:       "history/show",     read_only = true  => CallReport;
+    PurgeHistory:   "history/purge",    read_only = false => Purged;
 }
 
 /// All operations whose answer can be a stream; [`dispatch`] does not carry them out as such.

@@ -32,6 +32,9 @@ pub use client::{Client, ClientError, InvalidUrl, Stream, Target};
 pub use dispatch::{Execute, ExecuteAll, PREFIX, ROUTES, Route, STREAMS, dispatch, refuse, route};
 pub use exit_code::ExitCode;
 pub use failure::{ErrorCode, Failure};
+pub use operation::history::{
+    CallReport, CallStatus, HistoryList, ListHistory, PurgeHistory, Purged, ShowCall,
+};
 pub use operation::projects::{
     DeleteProject, ListProjects, ProjectList, ProjectReport, SaveProject, ShowProject,
 };

@@ -1,5 +1,6 @@
 //! What an operator can ask, one type for each thing, and what comes back.
 
+pub(crate) mod history;
 pub(crate) mod projects;
 pub(crate) mod prompts;
 pub(crate) mod relayed;

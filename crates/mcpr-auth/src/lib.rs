@@ -39,7 +39,7 @@ pub use mint::{MintError, Minted, NewToken, mint};
 pub use principal::{Grant, Principal};
 pub use scope::{InvalidScopes, Scope, Scopes};
 pub use secret::Secret;
-pub use timestamp::{InvalidTimestamp, Timestamp};
+pub use timestamp::{InvalidTimestamp, Timestamp, unix_millis};
 pub use token::{InvalidKind, InvalidTokenId, Token, TokenId, TokenKind};
 pub use token_store::TokenStore;
 pub use tokens::Tokens;

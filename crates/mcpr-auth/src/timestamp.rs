@@ -48,6 +48,18 @@ impl Timestamp {
     }
 }
 
+/// The milliseconds since 1970-01-01 UTC that an RFC 3339 text means: for times that are finer than a
+/// [`Timestamp`].
+///
+/// # Errors
+///
+/// [`InvalidTimestamp`] if it means none.
+pub fn unix_millis(text: &str) -> Result<i64, InvalidTimestamp> {
+    let invalid = || InvalidTimestamp(text.to_owned());
+    let time = OffsetDateTime::parse(text, &Rfc3339).map_err(|_| invalid())?;
+    i64::try_from(time.unix_timestamp_nanos() / 1_000_000).map_err(|_| invalid())
+}
+
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = OffsetDateTime::from_unix_timestamp(self.0).map_err(|_| fmt::Error)?;
@@ -105,6 +117,13 @@ mod tests {
         assert_eq!(time.to_string().parse(), Ok(time));
         assert_eq!("2027-01-15T09:00:00+01:00".parse(), Ok(time));
         assert!("tomorrow".parse::<Timestamp>().is_err());
+    }
+
+    #[test]
+    fn a_time_can_be_read_to_the_millisecond() {
+        assert_eq!(unix_millis("2027-01-15T08:00:00.123Z"), Ok(1_800_000_000_123));
+        assert_eq!(unix_millis("2027-01-15T09:00:00+01:00"), Ok(1_800_000_000_000));
+        assert!(unix_millis("tomorrow").is_err());
     }
 
     #[test]

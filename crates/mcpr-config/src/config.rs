@@ -90,7 +90,7 @@ impl Config {
     ) -> Result<Self, ConfigError> {
         let mut layers = Layers::of(sources)?;
         let mut warnings = std::mem::take(&mut layers.findings);
-        let gateway = layers.gateway(env, &mut warnings)?;
+        let gateway = layers.gateway(env)?;
         let surroundings = Surroundings {
             env,
             secrets,
@@ -179,11 +179,7 @@ impl Layers {
         Ok(())
     }
 
-    fn gateway(
-        &mut self,
-        env: &dyn Environment,
-        findings: &mut Vec<Finding>,
-    ) -> Result<GatewayOptions, Fault> {
+    fn gateway(&mut self, env: &dyn Environment) -> Result<GatewayOptions, Fault> {
         let members = std::mem::take(&mut self.gateway);
         let Some((first, _)) = members.first() else {
             return Ok(GatewayOptions::default());
@@ -193,7 +189,7 @@ impl Layers {
             path: "mcpr".into(),
             shape: Shape::Object(members),
         };
-        gateway::read(&node, &|file| Folder::of(file, env), findings)
+        gateway::read(&node, &|file| Folder::of(file, env))
     }
 }
 

@@ -73,11 +73,13 @@ impl Gateway {
     ) -> Done {
         let outcome = match self.check_builtin(context, incoming) {
             Ok(arguments) => self.perform_builtin(context, tool, &arguments).await,
-            Err(fault) => return self.refuse(context, incoming, &fault),
+            Err(fault) => return self.refuse_of(context, incoming, Some((SERVER, tool)), &fault),
         };
         let (result, status) = match outcome {
             Ok(output) => (answer(&output), Status::Ok),
-            Err(ToolsetError::Fault(fault)) => return self.refuse(context, incoming, &fault),
+            Err(ToolsetError::Fault(fault)) => {
+                return self.refuse_of(context, incoming, Some((SERVER, tool)), &fault);
+            }
             Err(ToolsetError::Failure(failure)) => (tool_error(&failure), Status::ToolError),
         };
         let sight = self.sight(context);

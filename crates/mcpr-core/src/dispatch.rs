@@ -255,12 +255,24 @@ impl Gateway {
     }
 
     pub(crate) fn refuse(&self, context: &Context, incoming: &Incoming, fault: &Fault) -> Done {
+        self.refuse_of(context, incoming, None, fault)
+    }
+
+    /// Refuses a request that is about a tool of a server.
+    pub(crate) fn refuse_of(
+        &self,
+        context: &Context,
+        incoming: &Incoming,
+        tool: Option<(&str, &str)>,
+        fault: &Fault,
+    ) -> Done {
         let era = context.era();
         let error = fault.error(era, incoming.number);
         let status = fault.status(era);
-        self.note(
+        self.note_of(
             context,
             incoming,
+            tool,
             Status::Error(error.code),
             status,
             Some(error.message.clone()),
@@ -294,6 +306,7 @@ impl Gateway {
     ) {
         let subject = Subject {
             method: &incoming.method,
+            params: incoming.params.as_ref(),
             server: tool.map(|(server, _)| server),
             tool: tool.map(|(_, tool)| tool),
             number: incoming.number,

@@ -26,6 +26,7 @@ use crate::call::Call;
 use crate::client::Context;
 use crate::doorkeeper::Doorkeeper;
 use crate::events::Teller;
+use crate::history::History;
 use crate::plan::Plan;
 use crate::question::Answer;
 use crate::reload::Reload;
@@ -81,6 +82,7 @@ pub struct Gateway {
     pub(crate) farewells: TaskTracker,
     pub(crate) calls: CallLog,
     pub(crate) events: Arc<Teller>,
+    pub(crate) history: History,
     pub(crate) woken: tokio::sync::OnceCell<()>,
     pub(crate) router: Router,
     pub(crate) own_info: RawJson,
@@ -138,6 +140,9 @@ impl Gateway {
         self.tasks.close();
         self.pool.shutdown(SERVERS_GRACE).await;
         let _ = tokio::time::timeout(Duration::from_secs(2), self.tasks.wait()).await;
+        self.under_way.close();
+        let _ = tokio::time::timeout(FAREWELL, self.under_way.wait()).await;
+        self.history.finish().await;
         self.doorkeeper.save_uses(&*self.store).await;
         self.store.close().await;
         self.ended.cancel();

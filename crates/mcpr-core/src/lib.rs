@@ -20,6 +20,7 @@ mod flight;
 mod fold;
 pub mod front;
 mod gateway;
+mod history;
 mod listing;
 mod memory;
 mod notices;
@@ -43,6 +44,7 @@ mod suspension;
 mod tasks;
 mod toolsets;
 mod visits;
+mod watch;
 
 pub use gateway::{Facts, Gateway};
 pub use operations::{Operator, Texts};

@@ -1,6 +1,7 @@
 //! What operators can ask: each operation of the admin API, on this gateway.
 
 mod explain;
+mod history;
 mod items;
 mod projects;
 mod requests;

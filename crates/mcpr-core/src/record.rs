@@ -21,6 +21,7 @@ pub(crate) struct Ending {
 pub(crate) fn record(call: &Call, ending: Ending) {
     let subject = Subject {
         method: &call.method,
+        params: call.params.as_ref(),
         server: Some(call.target.server.as_str()),
         tool: call.target.tool.as_deref(),
         number: call.number,
@@ -32,6 +33,7 @@ pub(crate) fn record(call: &Call, ending: Ending) {
 /// What a record is about.
 pub(crate) struct Subject<'a> {
     pub(crate) method: &'a Method,
+    pub(crate) params: Option<&'a Object>,
     pub(crate) server: Option<&'a str>,
     pub(crate) tool: Option<&'a str>,
     pub(crate) number: u64,
@@ -64,6 +66,8 @@ impl Subject<'_> {
         };
         gateway.calls().record(&record);
         gateway.events.tell_call(&record, &gateway.secrets);
+        let project = context.principal.project().or(context.asked.project.as_deref());
+        gateway.history.take(&record, self.method, self.params, project);
     }
 }
 

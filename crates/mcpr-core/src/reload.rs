@@ -180,7 +180,6 @@ fn needs_restart(old: &GatewayOptions, new: &GatewayOptions) -> Vec<String> {
         ("allowedOrigins", old.allowed_origins != new.allowed_origins),
         ("startup", old.startup != new.startup),
         ("log", old.log != new.log),
-        ("history", old.history != new.history),
         ("limits.requestBody", limits.request_body != fresh.request_body),
         ("limits.connections", limits.connections != fresh.connections),
         (

@@ -22,6 +22,7 @@ use crate::doorkeeper::Doorkeeper;
 use crate::events::tell_changes;
 use crate::fold::Folder;
 use crate::gateway::{Facts, Gateway};
+use crate::history::History;
 use crate::memory::{Recalled, recall, write_down};
 use crate::plan::{Plan, Standing, Switches};
 use crate::reload::{Reload, StoredState};
@@ -31,6 +32,9 @@ use crate::toolsets::Toolsets;
 
 /// How many servers may be starting at once.
 const STARTS_AT_ONCE: usize = 16;
+
+/// How many bytes of past calls are kept in memory, where there is no database.
+const HISTORY_IN_MEMORY: usize = 8 << 20;
 
 /// How often sessions are looked through, at the least and at the most; in between it follows
 /// their limit.
@@ -136,6 +140,7 @@ impl Builder {
         for secret in self.config.servers.iter().flat_map(|entry| &entry.secrets) {
             self.secrets.add(secret.reveal());
         }
+        let most = self.store.is_none().then_some(HISTORY_IN_MEMORY);
         let store = self.store.unwrap_or_else(|| Arc::new(MemoryStore::new()));
         let Recalled {
             memory,
@@ -177,6 +182,7 @@ impl Builder {
         tasks.spawn(folder.run(snapshots, stop.clone()));
         tasks.spawn(write_down(store.clone(), notes, stop.clone()));
         tasks.spawn(doorkeeper.clone().follow(store.clone(), stop.clone()));
+        let history = History::start(store.clone(), plans.subscribe(), self.secrets.clone(), most);
         let limits = &plan.options.limits;
         let sealing_key = store.sealing_key().await.map_err(StartError::Store)?;
         let gateway = Arc::new(Gateway {
@@ -208,6 +214,7 @@ impl Builder {
             farewells: TaskTracker::new(),
             calls: self.calls,
             events: Arc::default(),
+            history,
             woken: tokio::sync::OnceCell::new(),
             own_info: own_info(),
             requests: AtomicU64::new(0),

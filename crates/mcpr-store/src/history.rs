@@ -58,7 +58,7 @@ pub struct CallQuery {
     pub until_ms: Option<i64>,
     /// Those that took longer, in microseconds.
     pub slower_than_us: Option<u64>,
-    /// Those that have this in their tool, error or arguments, upper or lower case.
+    /// Those that have this in their tool, error or arguments; ASCII letters may be upper or lower case.
     pub text: Option<String>,
     /// Those with an earlier id.
     pub before: Option<String>,
@@ -71,7 +71,7 @@ pub struct CallQuery {
 /// Keeps past calls. The last second may be lost in a power cut.
 #[async_trait]
 pub trait HistoryStore {
-    /// Keeps these calls.
+    /// Keeps these calls; one whose id is there already stays as it is.
     async fn put_calls(&self, calls: Vec<CallRow>) -> Result<(), StoreError>;
 
     /// The calls that are meant, the newest first.
@@ -117,12 +117,12 @@ impl CallQuery {
     pub(crate) fn means(&self, call: &CallRow) -> bool {
         let same = |wanted: &Option<String>, is: Option<&str>| wanted.is_none() || wanted.as_deref() == is;
         let contains = |wanted: &String| {
-            let wanted = wanted.to_lowercase();
+            let wanted = wanted.to_ascii_lowercase();
             let texts = [&call.tool, &call.error, &call.arguments];
             texts
                 .into_iter()
                 .flatten()
-                .any(|text| text.to_lowercase().contains(&wanted))
+                .any(|text| text.to_ascii_lowercase().contains(&wanted))
         };
         same(&self.server, call.server.as_deref())
             && same(&self.tool, call.tool.as_deref())

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mcpr_auth::{Minted, NewToken, Timestamp, TokenKind, mint};
-use mcpr_store::{DatabaseFault, SavedListing, Store, StoreError, inspect, open};
+use mcpr_store::{CallQuery, CallRow, DatabaseFault, SavedListing, Store, StoreError, inspect, open};
 use tempfile::TempDir;
 
 const NOW: i64 = 1_800_000_000;
@@ -173,6 +173,67 @@ async fn the_file_is_for_its_owner_only() {
     fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
     let _store = open(&path).await.unwrap();
     assert_eq!(mode(&path), 0o600, "an older file is hidden again");
+}
+
+/// A file as the first mcpr made it, with a token and a listing.
+fn first_schema(path: &Path) {
+    fs::create_dir(path.parent().unwrap()).unwrap();
+    meddle(path, include_str!("../src/sqlite/schema/1.sql"));
+    meddle(
+        path,
+        "PRAGMA application_id = 0x6d637072; PRAGMA user_version = 1;
+         INSERT INTO tokens (id, hash, kind, name, prefix, scopes, created)
+         VALUES ('tk_aaaaaaaa', zeroblob(32), 'pat', 'laptop', 'mcpr_pat_x7Q', 'read,call', 1800000000);
+         INSERT INTO listings VALUES ('git', 1, 1800000000, CAST('[]' AS BLOB));",
+    );
+}
+
+#[tokio::test]
+async fn a_file_of_an_older_mcpr_is_brought_up_to_date_and_loses_nothing() {
+    let (_folder, path) = place();
+    first_schema(&path);
+    assert!(!inspect(&path).unwrap().unwrap().is_current());
+
+    let store = open(&path).await.unwrap();
+
+    let tokens = store.tokens().await.unwrap();
+    assert_eq!((tokens[0].0.name.as_str(), tokens.len()), ("laptop", 1));
+    assert_eq!(store.listings().await.unwrap(), [listing(b"[]".to_vec())]);
+    assert!(store.toolsets().await.unwrap().is_empty());
+    store.put_calls(vec![CallRow::default()]).await.unwrap();
+    assert_eq!(store.calls(CallQuery::default()).await.unwrap().len(), 1);
+    assert!(inspect(&path).unwrap().unwrap().is_current());
+}
+
+#[tokio::test]
+async fn an_older_file_that_two_processes_open_at_once_is_brought_up_to_date_once() {
+    let (_folder, path) = place();
+    first_schema(&path);
+
+    let (one, other) = tokio::join!(open(&path), open(&path));
+
+    for store in [one.unwrap(), other.unwrap()] {
+        assert_eq!(store.tokens().await.unwrap().len(), 1);
+        store.put_calls(vec![CallRow::default()]).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn log_06_past_calls_outlive_the_process_and_their_size_is_known() {
+    let (_folder, path) = place();
+    let calls = (0..3).map(|number| CallRow {
+        id: format!("h_{number}"),
+        arguments: Some("x".repeat(1000)),
+        ..CallRow::default()
+    });
+    let store = open(&path).await.unwrap();
+    store.put_calls(calls.collect()).await.unwrap();
+    store.close().await;
+
+    let store = open(&path).await.unwrap();
+
+    assert_eq!(store.calls(CallQuery::default()).await.unwrap().len(), 3);
+    assert_eq!(store.prune_calls(None, 2500).await.unwrap(), 1);
 }
 
 #[tokio::test]

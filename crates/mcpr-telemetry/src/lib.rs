@@ -34,6 +34,7 @@ pub use init::{InitError, Telemetry, init};
 pub use level::{FATAL_TARGET, Format, Level, UnknownFormat, UnknownLevel};
 pub use options::{FileChoice, Options};
 pub use redact::Secrets;
+pub use run_file::last_run;
 
 #[doc(hidden)]
 pub use tracing as __tracing;

@@ -81,16 +81,30 @@ fn create(folder: &Path, now: SystemTime) -> io::Result<RunFile> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
+/// The log file of the run that began last, of those that have one in this folder.
+///
+/// # Errors
+///
+/// When the folder cannot be read.
+pub fn last_run(folder: &Path) -> io::Result<Option<PathBuf>> {
+    Ok(runs(folder)?.into_iter().next())
+}
+
 /// Removes all but the newest run files; those of runs that still write are left alone.
 fn prune(folder: &Path, keep: usize) -> io::Result<()> {
+    let old = runs(folder)?.into_iter().skip(keep.max(1));
+    old.filter(|path| !is_held(path)).try_for_each(fs::remove_file)
+}
+
+/// The run files of a folder, the newest first.
+fn runs(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder)?.filter_map(Result::ok);
     let mut names: Vec<String> = entries
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
     names.retain(|name| age(name).is_some());
     names.sort_by(|a, b| age(b).cmp(&age(a)));
-    let old = names.iter().skip(keep.max(1)).map(|name| folder.join(name));
-    old.filter(|path| !is_held(path)).try_for_each(fs::remove_file)
+    Ok(names.into_iter().map(|name| folder.join(name)).collect())
 }
 
 fn name(stamp: &str, number: u32) -> String {
@@ -171,6 +185,7 @@ mod tests {
 
         let runs = [open(&folder, 10, 0), open(&folder, 10, 0), open(&folder, 10, 1)];
 
+        assert_eq!(last_run(&folder).unwrap().as_ref(), Some(&runs[2].path));
         let expected = [
             "mcpr_2025-01-15T10-30-45.log",
             "mcpr_2025-01-15T10-30-45-2.log",

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use mcpr_auth::Timestamp;
-use mcpr_telemetry::Level;
+use mcpr_telemetry::{Level, UnknownLevel};
 
 /// Which lines of the log are wanted.
 #[derive(Debug, Args)]
@@ -12,8 +13,8 @@ use mcpr_telemetry::Level;
 pub(crate) struct Logs {
     #[command(flatten)]
     pub(crate) reading: Reading,
-    /// Only lines of this level and graver ones: trace, debug, info, warn, error or fatal
-    #[arg(long, value_name = "LEVEL")]
+    /// Only lines of this level and graver ones
+    #[arg(long, value_name = "LEVEL", value_parser = level(), ignore_case = true)]
     pub(crate) level: Option<Level>,
     /// Only lines about this server
     #[arg(long, value_name = "SERVER")]
@@ -65,6 +66,11 @@ impl Since {
             Self::At(time) => time,
         }
     }
+}
+
+fn level() -> impl TypedValueParser<Value = Level> {
+    let names = Level::ALL.map(Level::name);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Level>().map_err(|error: UnknownLevel| error))
 }
 
 /// A time until now, or a point in time.

@@ -2,14 +2,15 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::parse;
+use super::logs::ServerLogs;
+use super::{Repeat, parse};
 
 /// The commands for servers.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Servers {
     /// List the servers and how they are doing
     #[command(alias = "list")]
-    Ls,
+    Ls(Repeat),
     /// Show all about one server: its state, its tools, where its entry stands
     Show {
         /// Its name
@@ -21,6 +22,9 @@ pub(crate) enum Servers {
     Disable(SomeServers),
     /// End servers and start them anew
     Restart(SomeServers),
+    /// Show what a server has written to its standard error
+    #[command(alias = "log")]
+    Logs(ServerLogs),
     /// Add a server to the configuration file
     #[command(override_usage = "mcpr-ctl servers add [OPTIONS] <NAME> (--url <URL> | -- <CMD>...)", after_help = ADDING)]
     Add(Box<NewServer>),

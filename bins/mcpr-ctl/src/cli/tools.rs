@@ -3,14 +3,19 @@
 use clap::{ArgGroup, Args, Subcommand};
 use mcpr_protocol::RawJson;
 
-use super::{parse, topics};
+use super::{Repeat, parse, topics};
 
 /// The commands for tools.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tools {
     /// List the tools
     #[command(alias = "list")]
-    Ls(ToolFilter),
+    Ls {
+        #[command(flatten)]
+        filter: ToolFilter,
+        #[command(flatten)]
+        repeat: Repeat,
+    },
     /// Look for tools by words in their names and descriptions, whatever is equipped
     #[command(alias = "find")]
     Search {

@@ -12,11 +12,14 @@ Values of --arg:
     --arg deep=true    the boolean true     --arg n='\"5\"'      the text \"5\"
     --arg tags='[1]'   a list               --arg s=\"it's\"     the text \"it's\"";
 
+/// How a topic is shown, which is no command and has no options.
+pub(super) const TEMPLATE: &str = "{about}{after-help}";
+
 /// The variables that count, for both programs.
 pub(super) const ENVIRONMENT: &str = "\
 Environment (a flag wins over a variable, and that over the file):
   MCPR_CONFIG      as --config, for one file
-  MCPR_HOME        one folder for configuration, database, logs and socket, in place of all below
+  MCPR_HOME        one folder for configuration, database, logs and socket, in place of the folders below
   MCPR_TOKEN       mcpr-ctl: the admin token for --gateway; mcpr-gateway connect: the token for --url
   NO_COLOR         no colours, unless --color says otherwise
   CLICOLOR_FORCE   colours off a terminal too

@@ -2,12 +2,18 @@
 
 use std::env;
 
-use clap::Error;
+use clap::{ColorChoice, CommandFactory, Error, FromArgMatches};
 use mcpr_admin::ExitCode;
 
-use super::topics;
+use super::{Cli, topics};
 use crate::out::Out;
 use crate::problem::Problem;
+
+/// What was typed. Help and errors have the colours that are wanted.
+pub(crate) fn parsed() -> Result<Cli, Error> {
+    let matches = Cli::command().color(wanted_color()).try_get_matches()?;
+    Cli::from_arg_matches(&matches)
+}
 
 /// Tells what is wrong with the command line, or gives the help that was asked for.
 pub(crate) fn ended(error: &Error) -> ExitCode {
@@ -23,18 +29,50 @@ pub(crate) fn ended(error: &Error) -> ExitCode {
     }
 }
 
-/// `exit-codes`, which `help exit-codes` shows too.
-pub(crate) fn exit_codes(out: &Out) -> Result<ExitCode, Problem> {
-    out.bytes(format!("{}\n", topics::exit_codes()).as_bytes())?;
+/// A topic of `help` that was asked for as if it were a command.
+fn topic(out: &Out, topic: &str) -> Result<ExitCode, Problem> {
+    out.bytes(format!("{topic}\n").as_bytes())?;
     Ok(ExitCode::Ok)
 }
 
-/// The command line could not be understood, so it is looked through for this one flag.
+/// The table of exit codes.
+pub(crate) fn exit_codes(out: &Out) -> Result<ExitCode, Problem> {
+    topic(out, &topics::exit_codes())
+}
+
+/// The variables that count.
+pub(crate) fn environment(out: &Out) -> Result<ExitCode, Problem> {
+    topic(out, topics::ENVIRONMENT)
+}
+
+/// What goes in and what comes out.
+pub(crate) fn formats(out: &Out) -> Result<ExitCode, Problem> {
+    topic(out, topics::FORMATS)
+}
+
+/// The command line could not be understood, or not yet, so it is looked through for these flags.
 fn wants_json() -> bool {
-    env::args_os()
-        .skip(1)
-        .take_while(|arg| arg != "--")
-        .any(|arg| arg == "--json")
+    flags().any(|flag| flag == "--json")
+}
+
+fn wanted_color() -> ColorChoice {
+    let mut wanted = ColorChoice::Auto;
+    let mut flags = flags();
+    while let Some(flag) = flags.next() {
+        let value = match flag.split_once('=') {
+            Some(("--color", value)) => Some(value.to_owned()),
+            _ if flag == "--color" => flags.next(),
+            _ => None,
+        };
+        // What else it may be is an error, which is shown in the usual colours.
+        wanted = value.and_then(|value| value.parse().ok()).unwrap_or(wanted);
+    }
+    wanted
+}
+
+fn flags() -> impl Iterator<Item = String> {
+    let typed = env::args_os().skip(1).take_while(|arg| arg != "--");
+    typed.map(|arg| arg.to_string_lossy().into_owned())
 }
 
 /// The first paragraph of the message: what is wrong, without the usage.

@@ -1,10 +1,12 @@
 //! What helps outside of the program: completions and man pages.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 use clap_complete::Shell;
+use clap_mangen::Man;
 use mcpr_admin::ExitCode;
 
 use crate::cli::Cli;
@@ -20,9 +22,23 @@ pub(super) fn completions(out: &Out, shell: Shell) -> Result<ExitCode, Problem> 
 
 /// `man`
 pub(super) fn man(out: &Out, folder: &Path) -> Result<ExitCode, Problem> {
-    let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
+    let written = fs::create_dir_all(folder).and_then(|()| pages(folder));
     let place = folder.display();
     written.map_err(|error| Problem::failed(format!("the man pages cannot be written to {place}: {error}")))?;
     out.note(&format!("the man pages are in {place}; `man {place}/mcpr-ctl.1` shows the first"));
     Ok(ExitCode::Ok)
+}
+
+/// A page for each command.
+fn pages(folder: &Path) -> io::Result<()> {
+    let mut all = Cli::command().disable_help_subcommand(true);
+    all.build();
+    page(&all, folder)
+}
+
+fn page(command: &Command, folder: &Path) -> io::Result<()> {
+    let shown = command.get_subcommands().filter(|below| !below.is_hide_set());
+    shown.map(|below| page(below, folder)).collect::<io::Result<()>>()?;
+    let page = Man::new(command.clone()).source(concat!("mcpr ", env!("CARGO_PKG_VERSION")));
+    page.manual("mcpr").generate_to(folder).map(drop)
 }

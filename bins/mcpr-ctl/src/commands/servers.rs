@@ -8,26 +8,29 @@ mod test;
 
 use std::time::Duration;
 
-use mcpr_admin::{ExitCode, ListServers, ServerReport, ServerState};
+use mcpr_admin::{ExitCode, ListServers, ServerList, ServerReport, ServerState};
 
+use super::logs;
 use crate::books::Books;
-use crate::cli::{Global, Servers};
+use crate::cli::{Global, Repeat, Servers};
 use crate::connect::Gateway;
 use crate::out::Out;
 use crate::out::look::{Look, Paint};
 use crate::out::phrase;
 use crate::out::table::{Cell, Table};
+use crate::out::watch;
 use crate::problem::Problem;
 
 /// Does what was typed about servers.
 pub(super) async fn run(global: &Global, out: &Out, which: &Servers) -> Result<ExitCode, Problem> {
     let books = || Books::of(global, out);
     match which {
-        Servers::Ls => list(&Gateway::locate(global)?, out).await,
+        Servers::Ls(repeat) => list(&Gateway::locate(global)?, out, *repeat).await,
         Servers::Show { name } => show::show(&Gateway::locate(global)?, out, name).await,
         Servers::Enable(servers) => switch::enable(&books()?, out, &servers.names).await,
         Servers::Disable(servers) => switch::disable(&books()?, out, &servers.names).await,
         Servers::Restart(servers) => switch::restart(&books()?, out, &servers.names).await,
+        Servers::Logs(asked) => logs::of_server(global, out, asked).await,
         Servers::Add(new) => add::add(global, out, new).await,
         Servers::Rm { names, yes } => change::remove(global, out, names, *yes).await,
         Servers::Set { name, changes } => change::set(global, out, name, changes).await,
@@ -37,10 +40,10 @@ pub(super) async fn run(global: &Global, out: &Out, which: &Servers) -> Result<E
 }
 
 /// `servers ls`
-async fn list(gateway: &Gateway, out: &Out) -> Result<ExitCode, Problem> {
-    let list = gateway.ask(&ListServers {}).await?;
-    out.report(&list, |list, look| page(&list.servers, look))?;
-    Ok(ExitCode::Ok)
+async fn list(gateway: &Gateway, out: &Out, repeat: Repeat) -> Result<ExitCode, Problem> {
+    let ask = async || Ok(gateway.ask(&ListServers {}).await?);
+    let page = |list: &ServerList, look: &Look| page(&list.servers, look);
+    Ok(watch::report(out, repeat, ask, page).await?.code())
 }
 
 /// The servers as a table with everything that is known of each.
@@ -111,7 +114,8 @@ fn cells(server: &ServerReport) -> [Cell; 9] {
     ]
 }
 
-fn state(state: ServerState) -> Cell {
+/// The state as a word, coloured by what it means.
+pub(super) fn state(state: ServerState) -> Cell {
     let paint = match state {
         ServerState::Ok => Paint::Good,
         ServerState::Idle | ServerState::Disabled => Paint::Dim,

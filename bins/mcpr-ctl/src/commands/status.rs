@@ -5,22 +5,33 @@ use std::time::Duration;
 use mcpr_admin::{ExitCode, Status, StatusReport};
 
 use super::servers;
+use crate::cli::Repeat;
 use crate::connect::Gateway;
 use crate::out::Out;
 use crate::out::look::{Look, Paint};
 use crate::out::phrase::{self, counted};
+use crate::out::watch::{self, Shown};
 use crate::problem::Problem;
 
 /// `status`
-pub(super) async fn show(gateway: &Gateway, out: &Out, tell: bool) -> Result<ExitCode, Problem> {
-    let status = gateway.ask(&Status {}).await?;
-    let all_fine = status.servers.iter().all(|server| server.state.is_fine());
-    out.report(&status, page)?;
-    Ok(if tell && !all_fine {
-        ExitCode::Partly
-    } else {
-        ExitCode::Ok
-    })
+pub(super) async fn show(
+    gateway: &Gateway,
+    out: &Out,
+    repeat: Repeat,
+    tell: bool,
+) -> Result<ExitCode, Problem> {
+    let ask = async || Ok(gateway.ask(&Status {}).await?);
+    match watch::report(out, repeat, ask, page).await? {
+        Shown::Once(status) if tell => Ok(health(&status)),
+        shown => Ok(shown.code()),
+    }
+}
+
+fn health(status: &StatusReport) -> ExitCode {
+    match status.servers.iter().all(|server| server.state.is_fine()) {
+        true => ExitCode::Ok,
+        false => ExitCode::Partly,
+    }
 }
 
 fn page(status: &StatusReport, look: &Look) -> String {

@@ -10,7 +10,7 @@ use mcpr_protocol::{Object, RawJson};
 
 use crate::books::Books;
 use crate::cli::tools::{ToolFilter, Tools};
-use crate::cli::{Global, parse};
+use crate::cli::{Global, Repeat, parse};
 use crate::connect::Gateway;
 use crate::out::Out;
 use crate::out::facts::facts;
@@ -19,6 +19,7 @@ use crate::out::look::{Look, Paint};
 use crate::out::phrase::{cost, tokens};
 use crate::out::table::{Cell, Table};
 use crate::out::text::{one_line, printable};
+use crate::out::watch::{self, Shown};
 use crate::problem::Problem;
 use crate::suggest;
 
@@ -27,7 +28,7 @@ pub(super) async fn run(global: &Global, out: &Out, which: &Tools) -> Result<Exi
     let books = Books::of(global, out)?;
     let gateway = books.gateway();
     match which {
-        Tools::Ls(filter) => list(&books, out, filter).await,
+        Tools::Ls { filter, repeat } => list(&books, out, filter, *repeat).await,
         Tools::Search { words, server, limit } => {
             search::search(gateway, out, &words.join(" "), server.as_deref(), *limit).await
         }
@@ -51,20 +52,30 @@ pub(super) async fn run(global: &Global, out: &Out, which: &Tools) -> Result<Exi
     }
 }
 
-async fn list(books: &Books<'_>, out: &Out, filter: &ToolFilter) -> Result<ExitCode, Problem> {
+async fn list(
+    books: &Books<'_>,
+    out: &Out,
+    filter: &ToolFilter,
+    repeat: Repeat,
+) -> Result<ExitCode, Problem> {
     let operation = ListTools {
         server: filter.server.clone(),
         project: filter.project.clone(),
         toolset: filter.toolset.clone(),
         all: filter.all,
     };
-    let list = match books.gateway().ask(&operation).await {
-        Ok(list) => list,
-        Err(error) => return Err(meant(books, filter, error.into()).await),
+    let ask = async || match books.gateway().ask(&operation).await {
+        Ok(list) => Ok(list),
+        Err(error) => Err(meant(books, filter, error.into()).await),
     };
-    out.report(&list, |list, look| table(list, filter, look))?;
-    out.note(&sum(&list));
-    Ok(ExitCode::Ok)
+    let page = |list: &ToolList, look: &Look| table(list, filter, look);
+    match watch::report(out, repeat, ask, page).await? {
+        Shown::Once(list) => {
+            out.note(&sum(&list));
+            Ok(ExitCode::Ok)
+        }
+        Shown::Ended(code) => Ok(code),
+    }
 }
 
 /// Adds the name that was probably meant to what the message says is not there.

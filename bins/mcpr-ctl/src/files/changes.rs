@@ -108,7 +108,7 @@ pub(crate) async fn tell_next_step(global: &Global, out: &Out, file: &Path) {
     };
     let same = |read: &String| same_file(Path::new(read), file);
     if status.config_files.iter().any(same) {
-        out.note("the running gateway reads it after `mcpr-ctl reload`");
+        out.note("the running gateway reads it within a second");
     } else {
         let read = status.config_files.join(", ");
         let read = if read.is_empty() {

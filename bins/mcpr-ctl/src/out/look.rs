@@ -56,13 +56,15 @@ impl Look {
 }
 
 fn wants_color(color: Color, terminal: bool) -> bool {
-    let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+    let value = |name| env::var_os(name).filter(|value| !value.is_empty());
     match color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto if set("NO_COLOR") => false,
+        // Whatever it is set to, even 0: https://no-color.org
+        Color::Auto if value("NO_COLOR").is_some() => false,
         Color::Auto => {
-            set("CLICOLOR_FORCE") || terminal && env::var_os("TERM").is_none_or(|term| term != "dumb")
+            let forced = value("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+            forced || terminal && value("TERM").is_none_or(|term| term != "dumb")
         }
     }
 }
@@ -70,18 +72,28 @@ fn wants_color(color: Color, terminal: bool) -> bool {
 fn terminal_width() -> usize {
     let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     columns
-        .or_else(window_width)
+        .or_else(|| window().map(|(columns, _)| columns))
         .filter(|width| *width > 0)
         .unwrap_or(80)
 }
 
+/// How many lines the terminal shows.
+pub(crate) fn terminal_height() -> usize {
+    let lines = env::var("LINES").ok().and_then(|lines| lines.parse().ok());
+    lines
+        .or_else(|| window().map(|(_, rows)| rows))
+        .filter(|height| *height > 0)
+        .unwrap_or(24)
+}
+
+/// The columns and rows of the window.
 #[cfg(unix)]
-fn window_width() -> Option<usize> {
+fn window() -> Option<(usize, usize)> {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
-    Some(size.ws_col.into())
+    Some((size.ws_col.into(), size.ws_row.into()))
 }
 
 #[cfg(not(unix))]
-fn window_width() -> Option<usize> {
+fn window() -> Option<(usize, usize)> {
     None
 }

@@ -1,16 +1,14 @@
 //! Calls of tools: what is said meanwhile, the result, and the ways in which there is none.
 
-use std::fs::File;
 use std::io::Read;
-use std::os::fd::OwnedFd;
 use std::process::Stdio;
 
 use insta::assert_snapshot;
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::open::{Open, interrupt};
 use crate::samples::NO_TOOL;
 use crate::stage::Stage;
+use crate::terminal::{shown_on, terminal};
 
 const TALK: &str = concat!(
     r#"data: {"notification":{"method":"notifications/progress","params":{"progressToken":1,"progress":21,"total":50,"message":"cloning…"}}}"#,
@@ -98,24 +96,4 @@ fn ctl_01_on_a_terminal_the_progress_is_one_line_that_goes_away() {
         .replace("\x1b[2K", "[clear]")
         .replace('\r', "[home]");
     assert_snapshot!(seen);
-}
-
-/// A terminal, and the end of it that belongs to a program.
-fn terminal() -> (OwnedFd, OwnedFd) {
-    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&terminal).unwrap();
-    unlockpt(&terminal).unwrap();
-    let name = ptsname(&terminal, Vec::new()).unwrap();
-    let end = File::options()
-        .read(true)
-        .write(true)
-        .open(name.to_str().unwrap());
-    (terminal, end.unwrap().into())
-}
-
-/// All that was written to it; reading ends with an error when nobody can write any more.
-fn shown_on(terminal: OwnedFd) -> String {
-    let mut shown = Vec::new();
-    let _ = File::from(terminal).read_to_end(&mut shown);
-    String::from_utf8(shown).unwrap()
 }

@@ -36,26 +36,6 @@ fn two() -> Stage {
 const BOTH: [&str; 4] = ["--config", "a.json", "--config", "b.json"];
 
 #[test]
-fn ctl_04_the_commands_for_the_configuration_explain_themselves() {
-    let stage = Stage::new();
-
-    for words in [
-        &["config", "--help"][..],
-        &["config", "show", "--help"],
-        &["config", "path", "--help"],
-        &["config", "check", "--help"],
-        &["config", "edit", "--help"],
-        &["config", "schema", "--help"],
-        &["config", "get", "--help"],
-        &["config", "set", "--help"],
-    ] {
-        let ran = stage.ctl(words);
-        assert_eq!(ran.code, 0, "{ran}");
-        assert_snapshot!(ran.name(), ran);
-    }
-}
-
-#[test]
 fn log_04_a_file_is_shown_as_it_is_but_for_secrets() {
     let stage = home_with(FILE);
 

@@ -80,8 +80,3 @@ fn ctl_03_no_gateway_an_older_one_and_a_silent_one_are_told_apart() {
     let silent = Open::saying(":\n\n");
     assert_eq!(silent.stage.ctl(&["events", "--timeout", "100ms"]).code, 124);
 }
-
-#[test]
-fn ctl_04_events_explain_themselves() {
-    assert_snapshot!(Stage::new().ctl(&["events", "--help"]));
-}

@@ -76,8 +76,3 @@ fn ctl_01_a_tool_is_explained_for_a_token_a_project_and_a_toolset() {
         [r#"tools/explain {"name":"t","token":"laptpo","project":"web","toolset":"dev"}"#]
     );
 }
-
-#[test]
-fn ctl_04_explain_explains_itself() {
-    assert_snapshot!(Stage::new().ctl(&["explain", "--help"]));
-}

@@ -20,6 +20,7 @@ type Answers = HashMap<&'static str, (u16, &'static str)>;
 /// The gateway; it ends with this value.
 pub(crate) struct Gateway {
     _runtime: Runtime,
+    answers: Arc<Mutex<Answers>>,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
@@ -41,11 +42,18 @@ impl Gateway {
             let _inside = runtime.enter();
             UnixListener::bind(socket).unwrap()
         };
-        runtime.spawn(serve(listener, answers, Arc::clone(&asked)));
+        let answers = Arc::new(Mutex::new(answers));
+        runtime.spawn(serve(listener, Arc::clone(&answers), Arc::clone(&asked)));
         Self {
             _runtime: runtime,
+            answers,
             asked,
         }
+    }
+
+    /// Gives another answer from now on.
+    pub(crate) fn answer(&self, path: &'static str, status: u16, text: &'static str) {
+        self.answers.lock().unwrap().insert(path, (status, text));
     }
 
     /// What it was asked: path and body.
@@ -54,7 +62,7 @@ impl Gateway {
     }
 }
 
-async fn serve(listener: UnixListener, answers: Answers, asked: Arc<Mutex<Vec<String>>>) {
+async fn serve(listener: UnixListener, answers: Arc<Mutex<Answers>>, asked: Arc<Mutex<Vec<String>>>) {
     while !asked.lock().unwrap().iter().any(|line| is_end(line)) {
         let (stream, _) = listener.accept().await.unwrap();
         let service = service_fn(|request| answer(request, &answers, &asked));
@@ -82,14 +90,14 @@ fn prepared(answers: &Answers, path: &str, body: &str) -> (u16, &'static str) {
 
 async fn answer(
     request: Request<Incoming>,
-    answers: &Answers,
+    answers: &Mutex<Answers>,
     asked: &Mutex<Vec<String>>,
 ) -> Result<Response<Full<Bytes>>, hyper::Error> {
     let path = request.uri().path().trim_start_matches("/admin/v1/").to_owned();
     let body = request.into_body().collect().await?.to_bytes();
     let body = String::from_utf8_lossy(&body);
     asked.lock().unwrap().push(format!("{path} {body}"));
-    let (status, text) = prepared(answers, &path, &body);
+    let (status, text) = prepared(&answers.lock().unwrap(), &path, &body);
     let mut response = Response::new(Full::from(text));
     *response.status_mut() = StatusCode::from_u16(status).unwrap();
     if text.starts_with("data:") {

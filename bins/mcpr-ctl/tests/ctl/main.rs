@@ -4,13 +4,16 @@
 
 mod calls;
 mod clients;
+mod completions;
 mod config;
 mod doctor;
 mod events;
+mod exit_codes;
 mod explain;
 mod failures;
 mod gateway;
 mod help;
+mod logs;
 mod offline;
 mod online;
 mod open;
@@ -21,6 +24,9 @@ mod servers;
 mod servers_file;
 mod shelf;
 mod stage;
+mod terminal;
 mod tokens;
 mod tools;
 mod toolsets;
+mod top;
+mod watch;

@@ -126,18 +126,3 @@ fn ctl_04_what_a_project_does_not_name_cannot_be_removed_from_it() {
     assert_snapshot!(stage.ctl(&["projects", "edit", "shop", "--remove", "gti"]));
     assert_eq!(stage.ctl(&["projects", "edit", "shop"]).code, 2);
 }
-
-#[test]
-fn ctl_04_the_commands_for_projects_explain_themselves() {
-    let stage = Stage::new();
-
-    for words in [
-        &["projects", "--help"][..],
-        &["projects", "create", "--help"],
-        &["projects", "edit", "--help"],
-    ] {
-        let ran = stage.ctl(words);
-        assert_eq!(ran.code, 0, "{ran}");
-        assert_snapshot!(ran.name(), ran);
-    }
-}

@@ -55,13 +55,6 @@ fn ctl_01_requests_that_were_given_up_are_told_and_end_with_6() {
 }
 
 #[test]
-fn ctl_04_reload_and_drain_explain_themselves() {
-    let stage = Stage::new();
-
-    for command in ["reload", "drain"] {
-        let ran = stage.ctl(&[command, "--help"]);
-        assert_eq!(ran.code, 0, "{ran}");
-        assert_snapshot!(ran.name(), ran);
-    }
-    assert_eq!(stage.ctl(&["drain", "--wait", "soon"]).code, 2);
+fn ctl_04_a_time_to_wait_that_is_none_is_wrong_usage() {
+    assert_eq!(Stage::new().ctl(&["drain", "--wait", "soon"]).code, 2);
 }

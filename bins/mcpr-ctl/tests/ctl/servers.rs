@@ -78,14 +78,3 @@ fn ctl_04_a_mistyped_server_is_recognised_by_every_command() {
         assert!(ran.stderr.contains("did you mean `git`?"), "{ran}");
     }
 }
-
-#[test]
-fn ctl_04_the_commands_for_servers_explain_themselves() {
-    let stage = Stage::new();
-
-    for command in ["show", "enable", "disable", "restart"] {
-        let ran = stage.ctl(&["servers", command, "--help"]);
-        assert_eq!(ran.code, 0, "{ran}");
-        assert_snapshot!(ran.name(), ran);
-    }
-}

@@ -41,23 +41,6 @@ fn parsed(stage: &Stage) -> Value {
 }
 
 #[test]
-fn ctl_04_the_commands_that_change_the_file_explain_themselves() {
-    let stage = Stage::new();
-
-    for words in [
-        &["servers", "add", "--help"][..],
-        &["servers", "rm", "--help"],
-        &["servers", "set", "--help"],
-        &["servers", "edit", "--help"],
-        &["servers", "test", "--help"],
-    ] {
-        let ran = stage.ctl(words);
-        assert_eq!(ran.code, 0, "{ran}");
-        assert_snapshot!(ran.name(), ran);
-    }
-}
-
-#[test]
 fn cfg_01_the_user_s_file_is_made_with_its_folder_for_its_owner_alone() {
     let stage = Stage::new();
     let home = stage.path("not/there");

@@ -47,6 +47,17 @@ impl Stage {
         self.gateway = Some(Gateway::start(&self.path("ctl.sock"), answers));
     }
 
+    /// Has the gateway give another answer from now on.
+    pub(crate) fn answer(&self, path: &'static str, status: u16, text: &'static str) {
+        self.gateway.as_ref().unwrap().answer(path, status, text);
+    }
+
+    /// Ends the gateway.
+    pub(crate) fn end_gateway(&mut self) {
+        self.gateway = None;
+        std::fs::remove_file(self.path("ctl.sock")).unwrap();
+    }
+
     /// Sets a variable for the program.
     pub(crate) fn set(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.variables.push((name, value.into()));

@@ -50,8 +50,3 @@ fn prj_02_a_token_is_limited_and_what_it_is_limited_to_may_come_later() {
         r#"tokens/create {"name":"laptop","project":"web","toolset":"dve","scopes":["read","call"]}"#
     );
 }
-
-#[test]
-fn ctl_04_tokens_show_explains_itself() {
-    assert_snapshot!(Stage::new().ctl(&["tokens", "show", "--help"]));
-}

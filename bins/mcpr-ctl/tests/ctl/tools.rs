@@ -201,17 +201,6 @@ fn ctl_04_a_mistyped_tool_is_recognised_by_every_command() {
 }
 
 #[test]
-fn ctl_04_the_commands_for_tools_explain_themselves() {
-    let stage = Stage::new();
-
-    for command in ["ls", "search", "show", "enable", "disable", "rename", "override"] {
-        let ran = stage.ctl(&["tools", command, "--help"]);
-        assert_eq!(ran.code, 0, "{ran}");
-        assert_snapshot!(ran.name(), ran);
-    }
-}
-
-#[test]
 fn ctl_04_an_override_of_nothing_is_wrong_usage() {
     let stage = Stage::new();
 

@@ -287,17 +287,3 @@ fn ctl_04_wrong_usage_of_toolsets_ends_with_2() {
         assert_eq!(ran.code, 2, "{ran}");
     }
 }
-
-#[test]
-fn ctl_04_the_commands_for_toolsets_explain_themselves() {
-    let stage = Stage::new();
-
-    assert_snapshot!(stage.ctl(&["toolsets", "--help"]));
-    for command in [
-        "show", "create", "edit", "rm", "equip", "unequip", "active", "diff", "accept", "export", "import",
-    ] {
-        let ran = stage.ctl(&["toolsets", command, "--help"]);
-        assert_eq!(ran.code, 0, "{ran}");
-        assert_snapshot!(ran.name(), ran);
-    }
-}

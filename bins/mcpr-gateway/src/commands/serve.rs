@@ -93,7 +93,8 @@ async fn live(
             None
         }
         () = host.gateway.stopping() => None,
-        () = reload.decline() => None,
+        () = reload.obey(&host.gateway) => None,
+        () = for_ever(host.gateway.follow_files()) => None,
         () = for_ever(greet(&host)) => None,
     };
     tokio::select! {

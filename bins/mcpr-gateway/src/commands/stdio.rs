@@ -50,6 +50,7 @@ async fn serve(settings: Settings, telemetry: &Telemetry, asked: Asked) -> Resul
             tracing::info!(reason = signal, "stopping");
             Ok(())
         }
+        () = host.gateway.follow_files() => Ok(()),
     };
     tokio::select! {
         () = host.shut_down_within(GRACE) => {}

@@ -102,18 +102,3 @@ fn counting(stage: &Stage, gateway: &Running, to: u64) -> Running {
     assert_eq!(client.answers()["method"], "notifications/progress");
     client
 }
-
-#[test]
-fn a_hangup_is_declined_and_nothing_else_happens() {
-    let stage = Stage::serving(&["calc"]);
-    let mut gateway = stage.serve();
-
-    gateway.signal(Signal::HUP);
-    gateway.hears("SIGHUP is ignored");
-
-    assert_eq!(lists(&gateway), 200);
-}
-
-fn lists(gateway: &Running) -> u16 {
-    crate::http::ask(gateway.port(), Some(&gateway.token()), "tools/list", json!({})).0
-}

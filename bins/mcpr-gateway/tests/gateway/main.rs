@@ -9,5 +9,6 @@ mod help;
 mod http;
 mod init;
 mod pipes;
+mod reloading;
 mod stage;
 mod starting;

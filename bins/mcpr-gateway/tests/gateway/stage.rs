@@ -339,7 +339,7 @@ pub(crate) fn await_none(pids: &[u32]) {
 }
 
 /// Waits until something is there: outside of this process nobody says when.
-fn until<T>(what: &str, mut there: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn until<T>(what: &str, mut there: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + PATIENCE;
     loop {
         if let Some(there) = there() {

@@ -128,6 +128,28 @@ ctl_03_the_json_of! {
     ctl_03_restart_server: RestartServer { name: "git".into() };
     ctl_03_reload: Reload {};
     ctl_03_drain: Drain { wait_ms: Some(30_000) };
+    ctl_03_list_history: ListHistory {
+        server: text("git"),
+        tool: text("status"),
+        status: Some(CallStatus::ToolError),
+        principal: text("tk_7h2k9qmd"),
+        since: text("2027-01-15T07:00:00Z"),
+        until: text("2027-01-15T08:00:00.500Z"),
+        slower_than_ms: Some(2000),
+        text: text("main"),
+        before: text("h_0dkn5pm80r1x2"),
+        after: text("h_0dkn5pm000000"),
+        limit: Some(2),
+        arguments: true,
+    };
+    ctl_03_show_call: ShowCall { id: "h_0dkn5pm80".into() };
+    ctl_03_purge_history: PurgeHistory {
+        before: text("2027-01-01T00:00:00Z"),
+        server: text("git"),
+        tool: text("status"),
+        status: Some(CallStatus::Cancelled),
+        principal: text("local"),
+    };
 }
 
 #[tokio::test]
@@ -177,9 +199,11 @@ fn a_client_without_wishes_may_leave_all_out() {
     let save: SaveToolset = serde_json::from_str(r#"{"name":"dev","tools":[]}"#).unwrap();
     let project: SaveProject = serde_json::from_str(r#"{"name":"web"}"#).unwrap();
     let tools: ListTools = serde_json::from_str("{}").unwrap();
+    let history: ListHistory = serde_json::from_str("{}").unwrap();
 
     assert_eq!(create, CreateToken::new("laptop"));
     assert!(!save.replace && !save.force && !project.replace && !tools.all);
+    assert_eq!((history.page_size(), history.arguments), (100, false));
     assert_eq!(create.kind(), TokenKind::Pat);
     assert_eq!(
         call,
@@ -206,4 +230,39 @@ fn ctl_03_what_happens_is_told_one_event_per_line() {
         serde_json::to_string(&watch).unwrap(),
         told.join("\n")
     ));
+}
+
+#[test]
+fn log_06_a_page_of_the_history_says_how_it_goes_on() {
+    let ids = |page: &HistoryList| page.calls.iter().map(|call| call.id.clone()).collect::<Vec<_>>();
+    let call = |id: &str| {
+        CallReport {
+        id: id.into(),
+        ..serde_json::from_str(
+            r#"{"id":"","at":"","durationUs":0,"method":"","status":"","principal":"","requestId":"","correlationId":""}"#,
+        )
+        .unwrap()
+    }
+    };
+
+    let first = HistoryList::page(vec![call("c"), call("b"), call("a")], 2);
+    let last = HistoryList::page(vec![call("a")], 2);
+
+    assert_eq!(
+        (ids(&first), first.next),
+        (vec!["c".into(), "b".into()], text("b"))
+    );
+    assert_eq!((ids(&last), last.next), (vec!["a".into()], None));
+}
+
+#[test]
+fn log_06_arguments_that_were_cut_are_shown_as_a_text() {
+    assert_eq!(
+        CallReport::shown_arguments(r#"{ "n":1E400 }"#).as_str(),
+        r#"{ "n":1E400 }"#
+    );
+    assert_eq!(
+        CallReport::shown_arguments(r#"{"a":"x… (8 bytes more)"#).as_str(),
+        r#""{\"a\":\"x… (8 bytes more)""#
+    );
 }

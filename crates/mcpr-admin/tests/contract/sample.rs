@@ -1,5 +1,6 @@
 //! A gateway that answers every operation with a fixed sample.
 
+mod history;
 mod projects;
 pub(crate) mod running;
 mod switches;
@@ -70,6 +71,9 @@ samples! {
     RestartServer => Ok(switches::server());
     Reload => Ok(running::reloaded());
     Drain => Ok(running::drained());
+    ListHistory => Ok(history::list());
+    ShowCall => Ok(history::call());
+    PurgeHistory => Ok(Purged { deleted: 412 });
 }
 
 pub(crate) fn text(text: &str) -> Option<String> {

@@ -6,19 +6,15 @@ use mcpr_registry::Naming;
 use mcpr_upstream::Timeouts;
 
 use super::plans::{history, named, project, toolset};
-use super::{GatewayOptions, History, Limits, Listen, LogFile, LogOptions, Startup};
-use crate::fault::{Fault, Finding};
+use super::{GatewayOptions, Limits, Listen, LogFile, LogOptions, Startup};
+use crate::fault::Fault;
 use crate::keys;
 use crate::paths::Folder;
 use crate::read::Members;
 use crate::tree::Node;
 
 /// Reads all of it over the defaults. `folder` tells a file's folder, which relative paths start from.
-pub(crate) fn read(
-    node: &Node,
-    folder: &dyn Fn(&Path) -> Folder,
-    findings: &mut Vec<Finding>,
-) -> Result<GatewayOptions, Fault> {
+pub(crate) fn read(node: &Node, folder: &dyn Fn(&Path) -> Folder) -> Result<GatewayOptions, Fault> {
     let members = node.members(&keys::GATEWAY)?;
     let mut options = GatewayOptions::default();
     serving(&mut options, &members)?;
@@ -31,7 +27,6 @@ pub(crate) fn read(
     members.read_into(&mut options.limits, "limits", limits)?;
     members.read_into(&mut options.log, "log", |node| log(node, folder))?;
     plans(&mut options, &members)?;
-    findings.extend(without_effect(&options, &members));
     Ok(options)
 }
 
@@ -183,15 +178,4 @@ fn plans(options: &mut GatewayOptions, members: &Members<'_>) -> Result<(), Faul
     members.read_into(&mut options.projects, "projects", |node| named(node, project))?;
     members.read_into(&mut options.toolsets, "toolsets", |node| named(node, toolset))?;
     members.read_into(&mut options.history, "history", history)
-}
-
-/// Warns of what is accepted but changes nothing in this version.
-fn without_effect(options: &GatewayOptions, members: &Members<'_>) -> Vec<Finding> {
-    let set = [("history", options.history != History::default())];
-    let set = set
-        .into_iter()
-        .filter(|(_, set)| *set)
-        .filter_map(|(key, _)| members.get(key));
-    set.map(|node| Finding::warning(node.fault("has no effect yet")))
-        .collect()
 }

@@ -48,7 +48,7 @@ pub struct Toolset {
 pub struct History {
     /// For how long; `None` for ever.
     pub keep: Option<Duration>,
-    /// At most so many bytes.
+    /// At most so many bytes; with 0 nothing is kept.
     pub max_size: usize,
     /// Whether arguments of calls are kept.
     pub arguments: Arguments,
@@ -125,9 +125,14 @@ pub(super) fn history(node: &Node) -> Result<History, Fault> {
     let mut history = History::default();
     let members = node.members(&keys::HISTORY)?;
     members.read_into(&mut history.keep, "keep", Node::limit)?;
-    members.read_into(&mut history.max_size, "maxSize", Node::size)?;
+    members.read_into(&mut history.max_size, "maxSize", size_or_none)?;
     members.read_into(&mut history.arguments, "arguments", |node| {
         node.choice(&keys::ARGUMENTS)
     })?;
     Ok(history)
+}
+
+fn size_or_none(node: &Node) -> Result<usize, Fault> {
+    let size = node.whole(0..=0).or_else(|_| node.size());
+    size.map_err(|fault| fault.hint("0 keeps nothing"))
 }

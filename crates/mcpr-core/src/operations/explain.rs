@@ -173,7 +173,7 @@ fn server_check(snapshot: &Snapshot, tool: &Tool) -> Check {
         ),
         ServerState::Misconfigured => (
             Verdict::Block,
-            Some("mend its entry in the configuration, then mcpr-ctl reload".to_owned()),
+            Some("mend its entry in the configuration".to_owned()),
         ),
     };
     check(CheckedOf::Server, verdict, found, hint)

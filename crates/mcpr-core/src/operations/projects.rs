@@ -151,7 +151,7 @@ fn from_file(name: &str) -> Failure {
         ErrorCode::Invalid,
         format!("project `{name}` stands in a configuration file"),
     );
-    failure.hint("change it there, then `mcpr-ctl reload`")
+    failure.hint("change it there")
 }
 
 fn taken(name: &str) -> Failure {

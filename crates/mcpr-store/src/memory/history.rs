@@ -8,8 +8,11 @@ use crate::{CallQuery, CallRow, HistoryStore, StoreError};
 #[async_trait]
 impl HistoryStore for Memory {
     async fn put_calls(&self, calls: Vec<CallRow>) -> Result<(), StoreError> {
-        let calls = calls.into_iter().map(|call| (call.id.clone(), call));
-        self.with(|records| records.calls.extend(calls))
+        self.with(|records| {
+            for call in calls {
+                records.calls.entry(call.id.clone()).or_insert(call);
+            }
+        })
     }
 
     async fn calls(&self, query: CallQuery) -> Result<Vec<CallRow>, StoreError> {

@@ -140,10 +140,13 @@ fn condition(query: &CallQuery) -> (String, Vec<Value>) {
             values.push(value.clone().into());
         }
     }
+    let slower = query
+        .slower_than_us
+        .map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
     let numbers = [
         ("at_ms >= ?", query.since_ms),
         ("at_ms < ?", query.until_ms),
-        ("duration_us > ?", query.slower_than_us.map(u64::cast_signed)),
+        ("duration_us > ?", slower),
     ];
     for (part, value) in numbers {
         if let Some(value) = value {

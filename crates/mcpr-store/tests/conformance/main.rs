@@ -1,7 +1,16 @@
 //! One suite of stories, held against every store.
 #![expect(clippy::unwrap_used, reason = "a story ends at its first surprise")]
 
+mod history;
+mod state;
 mod stories;
+
+/// All stories.
+mod told {
+    pub(super) use crate::history::*;
+    pub(super) use crate::state::*;
+    pub(super) use crate::stories::*;
+}
 
 /// Tells each story to a fresh store; what keeps the store's file alive stays to the end.
 macro_rules! conformance {
@@ -11,7 +20,7 @@ macro_rules! conformance {
                 #[tokio::test]
                 async fn $story() {
                     let (store, _kept) = $fresh;
-                    super::stories::$story(&*store).await;
+                    super::told::$story(&*store).await;
                 }
             )*
         }
@@ -36,6 +45,24 @@ macro_rules! all_stories {
             the_sealing_key_is_drawn_once
             ones_own_changes_are_not_those_of_others
             a_closed_store_answers_no_more
+            set_04_a_toolset_is_kept_whole_and_replaced_whole
+            set_04_a_name_belongs_to_its_owner
+            set_10_a_definition_is_kept_once_byte_for_byte_and_as_long_as_it_is_pinned
+            set_05_each_principal_has_one_toolset_equipped
+            agg_13_a_switch_is_kept_until_it_says_nothing
+            prj_01_a_project_is_kept_whole_until_it_is_replaced_or_deleted
+            a_closed_store_changes_no_state_any_more
+            log_06_calls_are_kept_whole_and_come_newest_first
+            log_06_a_call_is_written_once
+            log_06_each_wish_narrows_what_is_found
+            log_06_a_text_is_looked_for_in_tools_errors_and_arguments
+            log_06_calls_are_paged_by_their_ids
+            log_06_a_call_is_found_by_its_id_or_its_beginning
+            log_06_only_calls_that_are_meant_are_forgotten
+            log_06_calls_that_are_too_old_are_forgotten
+            log_06_of_too_many_calls_the_oldest_are_forgotten
+            log_06_thousands_of_calls_are_forgotten_at_once
+            a_closed_store_keeps_no_calls_any_more
         }
     };
 }

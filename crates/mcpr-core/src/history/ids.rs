@@ -1,0 +1,67 @@
+//! Ids that sort by time.
+
+/// Letters and digits in the order in which texts sort, without those that look alike.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// How many letters there are behind the `h_`.
+const LETTERS: u32 = 13;
+/// How much of an id tells apart what ended in the same millisecond. What is left for the time lasts
+/// until the year 2109.
+const NUMBER_BITS: u32 = 22;
+
+/// Makes the ids of calls, each greater than the one before, whatever the clock does.
+#[derive(Debug, Default)]
+pub(super) struct Ids {
+    last: u64,
+}
+
+impl Ids {
+    /// An id for what ended at this time, in milliseconds since 1970-01-01 UTC.
+    ///
+    /// The numbers of a millisecond begin anywhere, because another process may write to the same
+    /// database.
+    pub(super) fn next(&mut self, ended_ms: i64) -> String {
+        let millis = u64::try_from(ended_ms).unwrap_or_default();
+        let first = millis << NUMBER_BITS | u64::from(beginning());
+        self.last = first.max(self.last + 1);
+        spelled(self.last)
+    }
+}
+
+/// Anywhere in the first half of the numbers of a millisecond.
+fn beginning() -> u32 {
+    let mut bytes = [0; 4];
+    // Without randomness ids are still unique within this process.
+    let _ = getrandom::fill(&mut bytes);
+    u32::from_le_bytes(bytes) >> (u32::BITS - NUMBER_BITS + 1)
+}
+
+fn spelled(value: u64) -> String {
+    let letter = |place: u32| char::from(ALPHABET[(value >> (5 * place) & 31) as usize]);
+    let letters = (0..LETTERS).rev().map(letter);
+    "h_".chars().chain(letters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_06_ids_are_short_and_sort_by_time_even_if_the_clock_goes_back() {
+        let mut ids = Ids::default();
+        let now = 1_800_000_000_000;
+        let times = [0, 1, now, now, now - 1000, now + 1];
+
+        let made = times.map(|time| ids.next(time));
+
+        assert!(made.is_sorted_by(|one, other| one < other), "{made:?}");
+        let fits = |id: &String| id.len() == 15 && id.starts_with("h_");
+        assert!(made.iter().all(fits), "{made:?}");
+    }
+
+    #[test]
+    fn an_id_is_spelled_in_letters_that_sort_like_numbers() {
+        assert_eq!(spelled(0), "h_0000000000000");
+        assert_eq!(spelled(31), "h_000000000000z");
+        assert_eq!(spelled(u64::MAX), "h_fzzzzzzzzzzzz");
+    }
+}

@@ -1,0 +1,191 @@
+//! Writes calls down, some at a time, and drops old ones.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use mcpr_config::History as Options;
+use mcpr_store::{CallRow, Store};
+use mcpr_telemetry::Secrets;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::ids::Ids;
+use super::row::{Draft, now_ms};
+use super::{Backlog, Item, QUEUE};
+use crate::plan::Plan;
+
+/// How long calls are collected before they are written together.
+const PAUSE: Duration = Duration::from_millis(250);
+/// How often what is too old is dropped.
+const PRUNING: Duration = Duration::from_secs(3600);
+/// How often it is told that calls are left out, while the store does not answer.
+const TELLING: Duration = Duration::from_secs(1);
+/// What is too much is dropped whenever such a part of the limit was written.
+const PART: u64 = 16;
+
+/// Writes calls down.
+pub(super) struct Writer {
+    store: Arc<dyn Store>,
+    plans: watch::Receiver<Arc<Plan>>,
+    secrets: Secrets,
+    backlog: Arc<Backlog>,
+    most: Option<usize>,
+    ids: Ids,
+    /// Bytes that were written since it was looked whether they are too many.
+    unpruned: u64,
+}
+
+/// What is written together.
+#[derive(Default)]
+struct Batch {
+    drafts: Vec<Draft>,
+    /// Who waits for it.
+    waiting: Vec<oneshot::Sender<()>>,
+}
+
+impl Writer {
+    pub(super) fn new(
+        store: Arc<dyn Store>,
+        plans: watch::Receiver<Arc<Plan>>,
+        secrets: Secrets,
+        backlog: Arc<Backlog>,
+        most: Option<usize>,
+    ) -> Self {
+        Self {
+            store,
+            plans,
+            secrets,
+            backlog,
+            most,
+            ids: Ids::default(),
+            unpruned: 0,
+        }
+    }
+
+    /// Writes until the gateway ends, then what is left.
+    pub(super) async fn run(mut self, mut items: mpsc::Receiver<Item>, end: CancellationToken) {
+        let mut pruning = interval(PRUNING);
+        pruning.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                biased;
+                () = end.cancelled() => break,
+                _ = pruning.tick() => self.prune().await,
+                item = items.recv() => match item {
+                    Some(item) => self.write(collect(item, &mut items, &end).await).await,
+                    None => return,
+                },
+            }
+        }
+        items.close();
+        let mut rest = Batch::default();
+        while let Ok(item) = items.try_recv() {
+            rest.add(item);
+        }
+        self.write(rest).await;
+    }
+
+    /// Writes these calls as one change.
+    async fn write(&mut self, batch: Batch) {
+        if !batch.drafts.is_empty() {
+            let bytes: u64 = batch.drafts.iter().map(Draft::size).sum();
+            self.put(batch.drafts).await;
+            self.backlog.bytes.fetch_sub(bytes, Ordering::Relaxed);
+            self.unpruned += bytes;
+        }
+        self.backlog.tell();
+        if self.unpruned > self.options().max_size as u64 / PART {
+            self.prune().await;
+        }
+        for waiting in batch.waiting {
+            // Who has lost patience is told nothing.
+            let _ = waiting.send(());
+        }
+    }
+
+    async fn put(&mut self, drafts: Vec<Draft>) {
+        let calls = drafts.len();
+        let rows: Vec<CallRow> = drafts.into_iter().map(|draft| self.row(draft)).collect();
+        let written = self.while_telling(self.store.put_calls(rows)).await;
+        if let Err(error) = written {
+            tracing::warn!(reason = %error, calls, "calls could not be written to the history");
+        }
+    }
+
+    fn row(&mut self, draft: Draft) -> CallRow {
+        let id = self.ids.next(draft.ended_ms());
+        draft.into_row(id, &self.secrets)
+    }
+
+    /// Waits for the store, and tells meanwhile what is left out because it is slow.
+    async fn while_telling<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut work = std::pin::pin!(work);
+        loop {
+            match timeout(TELLING, &mut work).await {
+                Ok(done) => return done,
+                Err(_) => self.backlog.tell(),
+            }
+        }
+    }
+
+    /// Drops what is too old and what is too much.
+    async fn prune(&mut self) {
+        let Options { keep, max_size, .. } = self.options();
+        self.unpruned = 0;
+        let oldest = keep.map(|keep| {
+            let keep = i64::try_from(keep.as_millis()).unwrap_or(i64::MAX);
+            now_ms().saturating_sub(keep)
+        });
+        let pruned = self.while_telling(self.store.prune_calls(oldest, max_size as u64));
+        match pruned.await {
+            Ok(0) => {}
+            Ok(calls) => tracing::debug!(calls, "old calls were dropped from the history"),
+            Err(error) => tracing::warn!(reason = %error, "old calls could not be dropped from the history"),
+        }
+    }
+
+    /// What is to be kept, as far as there is room.
+    fn options(&self) -> Options {
+        let options = self.plans.borrow().options.history;
+        Options {
+            max_size: self
+                .most
+                .map_or(options.max_size, |most| most.min(options.max_size)),
+            ..options
+        }
+    }
+}
+
+impl Batch {
+    /// Takes one in; whether there may be more.
+    fn add(&mut self, item: Item) -> bool {
+        match item {
+            Item::Call(draft) => {
+                self.drafts.push(draft);
+                self.drafts.len() < QUEUE
+            }
+            Item::Written(waiting) => {
+                self.waiting.push(waiting);
+                false
+            }
+        }
+    }
+}
+
+/// Collects what comes within a pause; who waits for it, and the end of the gateway, end the pause.
+async fn collect(first: Item, items: &mut mpsc::Receiver<Item>, end: &CancellationToken) -> Batch {
+    let mut batch = Batch::default();
+    let mut more = batch.add(first);
+    let mut pause = std::pin::pin!(sleep(PAUSE));
+    while more {
+        tokio::select! {
+            biased;
+            () = end.cancelled() => break,
+            () = &mut pause => break,
+            item = items.recv() => more = item.is_some_and(|item| batch.add(item)),
+        }
+    }
+    batch
+}
