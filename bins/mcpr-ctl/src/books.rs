@@ -18,6 +18,8 @@ pub(crate) struct Books<'a> {
     gateway: Gateway,
     /// Whether the gateway was asked and none was running.
     offline: Cell<bool>,
+    /// Whether one has answered; its files are then not looked after beside it, should it be away for a moment.
+    answered: Cell<bool>,
     told: Cell<bool>,
 }
 
@@ -29,6 +31,7 @@ impl<'a> Books<'a> {
             out,
             gateway: Gateway::locate(global)?,
             offline: Cell::new(false),
+            answered: Cell::new(false),
             told: Cell::new(false),
         })
     }
@@ -57,13 +60,16 @@ impl<'a> Books<'a> {
                 self.offline.set(true);
                 self.look_after(operation).await
             }
-            answer => Ok(answer?),
+            answer => {
+                self.answered.set(true);
+                Ok(answer?)
+            }
         }
     }
 
     /// A gateway that was named is not replaced by the files of another.
     fn may_stand_in(&self) -> bool {
-        self.global.gateway.is_none() && self.global.socket.is_none()
+        self.global.gateway.is_none() && self.global.socket.is_none() && !self.answered.get()
     }
 
     async fn look_after<O>(&self, operation: O) -> Result<O::Output, Problem>

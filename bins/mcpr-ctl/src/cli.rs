@@ -5,11 +5,14 @@ mod completions;
 pub(crate) mod config;
 mod doctor;
 mod events;
+pub(crate) mod history;
 pub(crate) mod logs;
 pub(crate) mod parse;
 pub(crate) mod projects;
 pub(crate) mod repeat;
 pub(crate) mod servers;
+#[cfg(test)]
+mod tests;
 pub(crate) mod tools;
 pub(crate) mod toolsets;
 mod top;
@@ -26,6 +29,7 @@ pub(crate) use self::clients::{Clients, Print, Stdio};
 use self::completions::{Completions, Man};
 pub(crate) use self::config::Config;
 pub(crate) use self::events::Events;
+pub(crate) use self::history::History;
 pub(crate) use self::logs::Logs;
 use self::parse::Expiry;
 pub(crate) use self::projects::Projects;
@@ -146,6 +150,8 @@ pub(crate) enum Command {
     Doctor,
     /// Tell what happens in the running gateway, until Ctrl-C or its end
     Events(Events),
+    /// Show, export, repeat and forget past calls; works without a running gateway too
+    History(History),
     /// Show the log of the running gateway, or of the last run
     #[command(alias = "log")]
     Logs(Logs),
@@ -216,6 +222,8 @@ pub(crate) struct Filter {
     /// Only those of this server
     #[arg(long, value_name = "SERVER")]
     pub(crate) server: Option<String>,
+    #[command(flatten)]
+    pub(crate) repeat: Repeat,
 }
 
 /// The commands for tokens.
@@ -225,7 +233,7 @@ pub(crate) enum Tokens {
     Create(NewToken),
     /// List the tokens
     #[command(alias = "list")]
-    Ls,
+    Ls(Repeat),
     /// Show what is known of a token
     Show {
         /// Its id, the beginning of its id, or its name

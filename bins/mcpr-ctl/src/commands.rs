@@ -8,6 +8,7 @@ mod drain;
 mod each;
 mod events;
 mod explain;
+mod history;
 mod logs;
 mod projects;
 mod prompts;
@@ -53,6 +54,7 @@ pub(crate) async fn run(cli: &Cli, out: &Out) -> Result<ExitCode, Problem> {
         Command::Clients(which) => clients::run(&cli.global, out, which).await,
         Command::Doctor => doctor::run(&cli.global, out).await,
         Command::Events(asked) => events::follow(&gateway()?, out, asked).await,
+        Command::History(asked) => history::run(&cli.global, out, asked).await,
         Command::Logs(asked) => logs::logs(&cli.global, out, asked).await,
         Command::Reload => reload::reload(&gateway()?, out).await,
         Command::Drain { wait } => drain::drain(&cli.global, out, *wait).await,

@@ -1,6 +1,7 @@
 //! Stands in for the gateway while none is running, for what is kept on the disk.
 
 mod equips;
+mod history;
 mod projects;
 mod switches;
 mod tokens;

@@ -2,6 +2,8 @@
 
 mod completions;
 mod init;
+#[cfg(test)]
+mod tests;
 mod topics;
 pub(crate) mod usage;
 

@@ -3,10 +3,12 @@
 //! `cli` says what can be typed, `commands` has one file for each command. Those that run a gateway
 //! are made of the same parts: `settings` (files, variables and flags), `doors` (the addresses),
 //! `log`, `host` (the gateway with what it needs of a process), `signals`, and what people are told
-//! at the start: `summary`, `welcome`, `snippets`. `demo_server` is what `demo` puts behind its gateway.
+//! at the start: `summary`, `welcome`, `snippets`. `demo_server` is what `demo` puts behind its
+//! gateway, and `completion` answers shells.
 
 mod cli;
 mod commands;
+mod completion;
 mod demo_server;
 mod doors;
 mod host;
@@ -22,6 +24,7 @@ mod welcome;
 use std::process;
 
 use clap::Parser;
+use mcpr_admin::ExitCode;
 
 use self::cli::{Cli, usage};
 
@@ -30,9 +33,18 @@ use self::cli::{Cli, usage};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> process::ExitCode {
-    let ended = match Cli::try_parse() {
-        Ok(cli) => out::ended(commands::run(cli)),
+    let ended = match completion::answered() {
+        Ok(true) => ExitCode::Ok,
+        Ok(false) => ordinary(),
         Err(error) => usage::ended(&error),
     };
     ended.into()
+}
+
+/// Does what was typed, and tells how it ended.
+fn ordinary() -> ExitCode {
+    match Cli::try_parse() {
+        Ok(cli) => out::ended(commands::run(cli)),
+        Err(error) => usage::ended(&error),
+    }
 }

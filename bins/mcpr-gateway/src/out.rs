@@ -1,5 +1,6 @@
 //! All that is written outside of the log: data to standard output, talk to standard error.
 
+use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use mcpr_admin::ExitCode;
@@ -54,10 +55,15 @@ fn visible(c: char) -> Vec<char> {
 }
 
 fn paint(colour: u8, text: &str) -> String {
-    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if io::stderr().is_terminal() && !refused {
-        format!("\x1b[{colour}m{text}\x1b[0m")
-    } else {
-        text.to_owned()
+    match wants_color() {
+        true => format!("\x1b[{colour}m{text}\x1b[0m"),
+        false => text.to_owned(),
     }
+}
+
+/// On a terminal, unless the variables that many programs know say otherwise.
+fn wants_color() -> bool {
+    let value = |name| env::var_os(name).filter(|value| !value.is_empty());
+    let forced = value("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    value("NO_COLOR").is_none() && (forced || io::stderr().is_terminal())
 }

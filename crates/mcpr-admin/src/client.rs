@@ -107,7 +107,10 @@ fn refusal(status: StatusCode, body: &Bytes) -> ClientError {
         }
         (_, Ok(FailureBody { error })) => ClientError::Refused(error),
         (StatusCode::FORBIDDEN, Err(_)) => ClientError::Refused(turned_away(body)),
-        (_, Err(_)) => ClientError::NotAdmin(status),
+        (_, Err(_)) => match of_the_edge(status, body) {
+            Some(failure) => ClientError::Refused(failure),
+            None => ClientError::NotAdmin(status),
+        },
     }
 }
 
@@ -115,6 +118,20 @@ fn refusal(status: StatusCode, body: &Bytes) -> ClientError {
 fn turned_away(body: &Bytes) -> Failure {
     let message = said(body).unwrap_or_else(|| "the gateway takes no requests from here".to_owned());
     Failure::new(ErrorCode::Permission, message)
+}
+
+/// What the edge says of requests that it did not let through for another reason, as JSON-RPC.
+fn of_the_edge(status: StatusCode, body: &Bytes) -> Option<Failure> {
+    let code = match status {
+        StatusCode::PAYLOAD_TOO_LARGE => ErrorCode::Invalid,
+        StatusCode::REQUEST_TIMEOUT => ErrorCode::TimedOut,
+        StatusCode::SERVICE_UNAVAILABLE => ErrorCode::Unavailable,
+        StatusCode::INTERNAL_SERVER_ERROR => ErrorCode::Failed,
+        _ => return None,
+    };
+    let is_rpc = serde_json::from_slice::<serde_json::Value>(body).is_ok_and(|body| body["jsonrpc"] == "2.0");
+    let message = is_rpc.then(|| said(body)).flatten()?;
+    Some(Failure::new(code, message))
 }
 
 /// The message of a JSON body, at its top or in its `error`.

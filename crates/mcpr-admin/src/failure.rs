@@ -79,7 +79,8 @@ impl Failure {
 }
 
 impl ErrorCode {
-    const ALL: [Self; 6] = [
+    /// All of them, in the order of their declaration.
+    pub const ALL: &[Self] = &[
         Self::NotFound,
         Self::Permission,
         Self::Invalid,
@@ -133,10 +134,8 @@ impl From<ErrorCode> for &'static str {
 impl From<String> for ErrorCode {
     /// A newer gateway may have more codes; to an older client they all mean "failed".
     fn from(word: String) -> Self {
-        Self::ALL
-            .into_iter()
-            .find(|code| code.as_str() == word)
-            .unwrap_or(Self::Failed)
+        let known = Self::ALL.iter().find(|code| code.as_str() == word);
+        known.copied().unwrap_or(Self::Failed)
     }
 }
 
@@ -167,7 +166,7 @@ mod tests {
 
     #[test]
     fn each_code_has_its_status_and_its_exit_code() {
-        let row = |code: ErrorCode| {
+        let row = |code: &ErrorCode| {
             format!(
                 "{code:?} {} {}",
                 code.status().as_u16(),
@@ -175,7 +174,7 @@ mod tests {
             )
         };
         assert_eq!(
-            ErrorCode::ALL.map(row),
+            ErrorCode::ALL.iter().map(row).collect::<Vec<_>>(),
             [
                 "NotFound 404 3",
                 "Permission 403 4",

@@ -10,7 +10,12 @@ pub(crate) struct Source {
     path: PathBuf,
     text: String,
     line_starts: Vec<usize>,
+    /// How many characters begin before each block of bytes: a file may be one long line.
+    blocks: Vec<usize>,
 }
+
+/// The bytes of a block; so many are looked at for one place.
+const BLOCK: usize = 1024;
 
 impl Source {
     /// Takes the bytes of a file as UTF-8, whatever the locale says, with or without a byte order mark.
@@ -26,10 +31,17 @@ impl Source {
     fn new(path: &Path, text: String) -> Self {
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let line_starts = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
+        let blocks = text.as_bytes().chunks(BLOCK).scan(0, |count, block| {
+            let before = *count;
+            *count += characters(block);
+            Some(before)
+        });
+        let blocks = blocks.collect();
         Self {
             path: path.to_owned(),
             text,
             line_starts,
+            blocks,
         }
     }
 
@@ -50,16 +62,26 @@ impl Source {
     pub(crate) fn place(&self, offset: usize) -> Place {
         let line = self.line_starts.partition_point(|start| *start <= offset);
         let start = self.line_starts[line - 1];
-        let before = self.text[start..]
-            .char_indices()
-            .take_while(|(at, _)| start + at < offset);
-        let column = before.count() + 1;
         Place {
             file: self.path.clone(),
             line,
-            column,
+            column: self.characters_before(offset) - self.characters_before(start) + 1,
         }
     }
+
+    fn characters_before(&self, offset: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let offset = offset.min(bytes.len());
+        let block = (offset / BLOCK).min(self.blocks.len().saturating_sub(1));
+        let counted = self.blocks.get(block).copied().unwrap_or_default();
+        counted + characters(&bytes[block * BLOCK..offset])
+    }
+}
+
+/// How many characters begin in these bytes of a text.
+fn characters(bytes: &[u8]) -> usize {
+    let begins = |byte: &&u8| **byte & 0b1100_0000 != 0b1000_0000;
+    bytes.iter().filter(begins).count()
 }
 
 fn refuse_utf_16(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
@@ -101,5 +123,16 @@ mod tests {
         assert_eq!(source.place(at).to_string(), "mcpr.json:2:8");
         assert_eq!(source.place(0).to_string(), "mcpr.json:1:1");
         assert_eq!(source.place(source.text().len()).to_string(), "mcpr.json:3:2");
+    }
+
+    #[test]
+    fn b96_a_place_far_into_a_long_line_counts_characters_too() {
+        let long = "—".repeat(BLOCK);
+        let source = decode(format!("{{\n{long}x{long}").as_bytes()).unwrap();
+        let at = source.text().find('x').unwrap();
+
+        assert_eq!(source.place(at).to_string(), "mcpr.json:2:1025");
+        assert_eq!(source.place(source.text().len()).to_string(), "mcpr.json:2:2050");
+        assert_eq!(decode(b"").unwrap().place(0).to_string(), "mcpr.json:1:1");
     }
 }

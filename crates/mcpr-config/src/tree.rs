@@ -1,5 +1,7 @@
 //! A JSON document in which every value knows where it stands.
 
+use std::collections::HashMap;
+
 use jsonc_parser::ast::{ObjectProp, ObjectPropName, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -136,16 +138,20 @@ impl Planter<'_> {
     /// Of members with the same key the last one wins, as in every JSON reader of a client.
     fn members(&mut self, properties: &[ObjectProp<'_>], path: &str) -> Vec<(Key, Node)> {
         let mut members: Vec<(Key, Node)> = Vec::with_capacity(properties.len());
+        let mut known: HashMap<String, usize> = HashMap::with_capacity(properties.len());
         for property in properties {
             let key = self.key(&property.name);
             let value = self.plant(&property.value, joined(path, &key.text));
-            match members.iter_mut().find(|(earlier, _)| earlier.text == key.text) {
+            match known.get(&key.text).map(|index| &mut members[*index]) {
                 Some(earlier) => {
                     self.findings
                         .push(Finding::warning(repeated(&earlier.0, &key, path)));
                     *earlier = (key, value);
                 }
-                None => members.push((key, value)),
+                None => {
+                    known.insert(key.text.clone(), members.len());
+                    members.push((key, value));
+                }
             }
         }
         members

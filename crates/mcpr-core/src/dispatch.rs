@@ -312,7 +312,7 @@ impl Gateway {
             number: incoming.number,
             began: incoming.began,
         };
-        subject.record(self, context, Ending { status, http, error });
+        subject.record(self, context, Ending::of(status, http, error));
     }
 }
 

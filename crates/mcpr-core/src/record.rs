@@ -14,7 +14,22 @@ use crate::gateway::Gateway;
 pub(crate) struct Ending {
     pub(crate) status: Status,
     pub(crate) http: StatusCode,
+    /// What mcpr told of it.
     pub(crate) error: Option<String>,
+    /// What a server's own error says. It may repeat what it was sent, so the log does not show it.
+    pub(crate) said: Option<String>,
+}
+
+impl Ending {
+    /// An ending of which no server has said anything more.
+    pub(crate) fn of(status: Status, http: StatusCode, error: Option<String>) -> Self {
+        Self {
+            status,
+            http,
+            error,
+            said: None,
+        }
+    }
 }
 
 /// Records a request that went to a server.
@@ -67,6 +82,10 @@ impl Subject<'_> {
         gateway.calls().record(&record);
         gateway.events.tell_call(&record, &gateway.secrets);
         let project = context.principal.project().or(context.asked.project.as_deref());
+        let record = CallRecord {
+            error: record.error.or(ending.said.as_deref()),
+            ..record
+        };
         gateway.history.take(&record, self.method, self.params, project);
     }
 }
@@ -78,6 +97,12 @@ pub(crate) fn status_of(response: &Response) -> Status {
         Ok(_) => Status::Ok,
         Err(error) => Status::Error(code_of(error)),
     }
+}
+
+/// What a server's error says.
+pub(crate) fn said_of(response: &Response) -> Option<String> {
+    let error = response.outcome.as_ref().err()?;
+    Object::read(error).ok()?.text("message")
 }
 
 /// Whether a result says of itself that the tool failed.

@@ -76,7 +76,9 @@ impl Pool {
         let mut servers = self.servers.write();
         let mut before = std::mem::take(&mut *servers);
         for (name, spec) in desired {
-            let same = before.remove(&name).filter(|upstream| upstream.spec == spec);
+            // One with another specification stays in `before`, and ends with what is gone.
+            let same = before.get(&name).is_some_and(|upstream| upstream.spec == spec);
+            let same = same.then(|| before.remove(&name)).flatten();
             servers.insert(name.clone(), same.unwrap_or_else(|| self.keep(name, spec)));
         }
         before.into_values().for_each(|gone| gone.stop.cancel());

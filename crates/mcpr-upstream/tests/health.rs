@@ -11,8 +11,8 @@ use mcpr_protocol::{ErrorObject, Id, Message, Method, RawJson, Response, Version
 use mcpr_registry::ServerName;
 use mcpr_transport::{Answering, Event, Exchange, Failed, Outgoing, Reason, Transport};
 use mcpr_upstream::{
-    Dial, Dialled, HttpSpec, NoAudience, NoMemory, Pool, PoolOptions, ProtocolChoice, Reach, SecretText,
-    SseChoice, Upstream, UpstreamSpec, Wire,
+    Dial, Dialled, HttpSpec, NoAudience, NoMemory, Phase, Pool, PoolOptions, ProtocolChoice, Reach,
+    SecretText, SseChoice, Upstream, UpstreamSpec, Wire,
 };
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
@@ -190,4 +190,25 @@ async fn b105_a_server_at_work_may_be_silent() {
     drop(call);
 
     await_start(&pool, 2).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn cfg_05_a_server_whose_specification_changes_is_ended_and_not_only_forgotten() {
+    let pool = pool(&server(&[]));
+    let old = await_start(&pool, 1).await;
+    let fresh = UpstreamSpec {
+        protocol: ProtocolChoice::Auto,
+        ..old.spec.clone()
+    };
+
+    let mut changes = pool.changes();
+    pool.apply(vec![(name(), fresh)]);
+
+    let ended = async {
+        while !matches!(old.status().phase, Phase::Stopped) {
+            changes.changed().await.expect("the pool lives");
+        }
+    };
+    let limit = Duration::from_secs(60);
+    tokio::time::timeout(limit, ended).await.expect("it is ended");
 }

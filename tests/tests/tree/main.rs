@@ -1,5 +1,6 @@
 //! The shape of the source tree: layers, names, sizes.
 
+mod cli_page;
 mod layers;
 mod protocol_support;
 mod tidy;

@@ -70,14 +70,16 @@ impl Since {
 
 fn level() -> impl TypedValueParser<Value = Level> {
     let names = Level::ALL.map(Level::name);
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<Level>().map_err(|error: UnknownLevel| error))
+    PossibleValuesParser::new(names)
+        .try_map(|name| name.parse::<Level>().map_err(|error: UnknownLevel| error))
 }
 
 /// A time until now, or a point in time.
 pub(crate) fn since(text: &str) -> Result<Since, String> {
     let ago = mcpr_config::duration(text).map(Since::Ago);
     let at = || text.parse().ok().map(Since::At);
-    ago.or_else(at).ok_or_else(|| "write it like 5m, 2h or 2027-04-15T08:00:00Z".to_owned())
+    ago.or_else(at)
+        .ok_or_else(|| "write it like 5m, 2h or 2027-04-15T08:00:00Z".to_owned())
 }
 
 const READING: &str = "\

@@ -2,12 +2,14 @@
 
 use clap::{ArgGroup, Args, Subcommand};
 
+use super::Repeat;
+
 /// The commands for projects.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Projects {
     /// List the projects
     #[command(alias = "list")]
-    Ls,
+    Ls(Repeat),
     /// Show a project: its servers, and what it names that is not there
     Show {
         /// Its name

@@ -24,7 +24,11 @@ impl Repeat {
 
 /// Seconds, or a time with a unit.
 pub(crate) fn interval(text: &str) -> Result<Duration, String> {
-    let seconds = || text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let seconds = || {
+        text.parse()
+            .ok()
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+    };
     let interval = mcpr_config::duration(text).or_else(seconds);
     let interval = interval.ok_or("write it like 2, 0.5 or 500ms")?;
     match interval >= SHORTEST {
@@ -41,7 +45,14 @@ mod tests {
     fn an_interval_is_seconds_or_has_a_unit() {
         let millis = |text| interval(text).map(|interval| interval.as_millis());
 
-        assert_eq!(["2", "0.5", "500ms", "1m"].map(|text| millis(text).unwrap()), [2000, 500, 500, 60_000]);
-        assert!(["", "0", "0.05", "-1", "NaN", "inf", "soon"].iter().all(|text| millis(text).is_err()));
+        assert_eq!(
+            ["2", "0.5", "500ms", "1m"].map(|text| millis(text).unwrap()),
+            [2000, 500, 500, 60_000]
+        );
+        assert!(
+            ["", "0", "0.05", "-1", "NaN", "inf", "soon"]
+                .iter()
+                .all(|text| millis(text).is_err())
+        );
     }
 }

@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand};
 
+use super::Repeat;
+
 /// The commands for toolsets.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Toolsets {
     /// List the toolsets
     #[command(alias = "list")]
-    Ls,
+    Ls(Repeat),
     /// Show a toolset: its tools, and how their definitions have changed since it was made
     Show(Named),
     /// Make a toolset of the operator's, which all clients can equip

@@ -91,5 +91,8 @@ pub(super) fn exit_codes() -> String {
 
 /// What stands below the long help.
 pub(super) fn after_help() -> String {
-    format!("{}\n\n{MAIN_VARIABLES}\n\nMore: mcpr-ctl help exit-codes | environment | formats", exit_codes())
+    format!(
+        "{}\n\n{MAIN_VARIABLES}\n\nMore: mcpr-ctl help exit-codes | environment | formats",
+        exit_codes()
+    )
 }

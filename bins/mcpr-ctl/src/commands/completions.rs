@@ -24,8 +24,11 @@ pub(super) fn completions(out: &Out, shell: Shell) -> Result<ExitCode, Problem> 
 pub(super) fn man(out: &Out, folder: &Path) -> Result<ExitCode, Problem> {
     let written = fs::create_dir_all(folder).and_then(|()| pages(folder));
     let place = folder.display();
-    written.map_err(|error| Problem::failed(format!("the man pages cannot be written to {place}: {error}")))?;
-    out.note(&format!("the man pages are in {place}; `man {place}/mcpr-ctl.1` shows the first"));
+    written
+        .map_err(|error| Problem::failed(format!("the man pages cannot be written to {place}: {error}")))?;
+    out.note(&format!(
+        "the man pages are in {place}; `man {place}/mcpr-ctl.1` shows the first"
+    ));
     Ok(ExitCode::Ok)
 }
 
@@ -37,8 +40,8 @@ fn pages(folder: &Path) -> io::Result<()> {
 }
 
 fn page(command: &Command, folder: &Path) -> io::Result<()> {
-    let shown = command.get_subcommands().filter(|below| !below.is_hide_set());
-    shown.map(|below| page(below, folder)).collect::<io::Result<()>>()?;
+    let mut shown = command.get_subcommands().filter(|below| !below.is_hide_set());
+    shown.try_for_each(|below| page(below, folder))?;
     let page = Man::new(command.clone()).source(concat!("mcpr ", env!("CARGO_PKG_VERSION")));
     page.manual("mcpr").generate_to(folder).map(drop)
 }

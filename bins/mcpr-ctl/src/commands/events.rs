@@ -7,7 +7,7 @@ use crate::connect::Gateway;
 use crate::interrupt::unless_interrupted;
 use crate::out::Out;
 use crate::out::look::{Look, Paint};
-use crate::out::phrase::counted;
+use crate::out::phrase::{counted, took};
 use crate::out::text::one_line;
 use crate::problem::{Problem, chain};
 
@@ -100,27 +100,9 @@ fn called(server: &str, call: &CallEvent, look: &Look) -> String {
     format!("{what} {status} in {} for {who}", took(call.duration_us))
 }
 
-/// A short time, such as `850µs`, `41ms` or `2.1s`.
-fn took(micros: u64) -> String {
-    match micros {
-        0..1000 => format!("{micros}µs"),
-        1000..1_000_000 => format!("{}ms", micros / 1000),
-        _ => format!("{}.{}s", micros / 1_000_000, micros / 100_000 % 10),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn short_times_have_a_unit_that_fits() {
-        let shown = [0, 999, 1000, 41_900, 999_999, 1_000_000, 2_190_000, 61_000_000].map(took);
-        assert_eq!(
-            shown,
-            ["0µs", "999µs", "1ms", "41ms", "999ms", "1.0s", "2.1s", "61.0s"]
-        );
-    }
 
     #[test]
     fn ctl_01_on_a_terminal_the_clock_is_enough() {

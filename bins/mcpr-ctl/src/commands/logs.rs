@@ -17,8 +17,8 @@ use self::entry::Entry;
 use self::source::Source;
 use self::tail::Tail;
 use self::wanted::Wanted;
-use crate::cli::logs::{Logs, Reading, ServerLogs};
 use crate::cli::Global;
+use crate::cli::logs::{Logs, Reading, ServerLogs};
 use crate::interrupt::unless_interrupted;
 use crate::out::Out;
 use crate::out::look::Look;
@@ -126,7 +126,8 @@ impl Reader<'_> {
             if let Some(next) = source.next(&tail).await {
                 // What was written meanwhile.
                 self.write(self.added(&mut tail)?)?;
-                self.out.note(&format!("the log goes on in {}", next.path().display()));
+                self.out
+                    .note(&format!("the log goes on in {}", next.path().display()));
                 tail = next;
             }
         }

@@ -7,14 +7,15 @@ use mcpr_admin::{
 };
 
 use crate::books::Books;
-use crate::cli::Global;
 use crate::cli::projects::{NewProject, Projects};
+use crate::cli::{Global, Repeat};
 use crate::out::Out;
 use crate::out::facts::{facts, joined};
 use crate::out::look::{Look, Paint};
 use crate::out::phrase::{cost, tokens};
 use crate::out::table::{Cell, Table};
 use crate::out::text::one_line;
+use crate::out::watch;
 use crate::problem::Problem;
 use crate::suggest;
 
@@ -22,7 +23,7 @@ use crate::suggest;
 pub(super) async fn run(global: &Global, out: &Out, which: &Projects) -> Result<ExitCode, Problem> {
     let books = Books::of(global, out)?;
     match which {
-        Projects::Ls => list(&books, out).await,
+        Projects::Ls(repeat) => list(&books, out, *repeat).await,
         Projects::Show { name } => {
             let project = shown(&books, name).await?;
             out.report(&project, page).map(|()| ExitCode::Ok)
@@ -36,13 +37,13 @@ pub(super) async fn run(global: &Global, out: &Out, which: &Projects) -> Result<
     }
 }
 
-async fn list(books: &Books<'_>, out: &Out) -> Result<ExitCode, Problem> {
-    let list = books.ask(ListProjects {}).await?;
-    if list.projects.is_empty() {
+async fn list(books: &Books<'_>, out: &Out, repeat: Repeat) -> Result<ExitCode, Problem> {
+    let ask = async || books.ask(ListProjects {}).await;
+    let shown = watch::report(out, repeat, ask, table).await?;
+    if shown.once().is_some_and(|list| list.projects.is_empty()) {
         out.note("there are no projects; make one with `mcpr-ctl projects create NAME --servers SERVER,…`");
     }
-    out.report(&list, table)?;
-    Ok(ExitCode::Ok)
+    Ok(shown.code())
 }
 
 fn table(list: &ProjectList, look: &Look) -> String {

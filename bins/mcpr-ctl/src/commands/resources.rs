@@ -12,6 +12,7 @@ use crate::out::look::Look;
 use crate::out::phrase::size;
 use crate::out::table::Table;
 use crate::out::text::printable;
+use crate::out::watch;
 use crate::problem::Problem;
 use crate::suggest;
 
@@ -31,20 +32,22 @@ struct Content {
 
 /// `resources ls`
 pub(super) async fn list(gateway: &Gateway, out: &Out, filter: &Filter) -> Result<ExitCode, Problem> {
-    let list = match gateway
-        .ask(&ListResources {
-            server: filter.server.clone(),
-        })
-        .await
-    {
-        Ok(list) => list,
-        Err(error) => return Err(suggest::server(gateway, filter.server.as_deref(), error.into()).await),
+    let server = filter.server.as_deref();
+    let operation = ListResources {
+        server: filter.server.clone(),
     };
-    if list.resources.is_empty() && list.templates.is_empty() {
+    let ask = async || match gateway.ask(&operation).await {
+        Ok(list) => Ok(list),
+        Err(error) => Err(suggest::server(gateway, server, error.into()).await),
+    };
+    let shown = watch::report(out, filter.repeat, ask, table).await?;
+    if shown
+        .once()
+        .is_some_and(|list| list.resources.is_empty() && list.templates.is_empty())
+    {
         out.note("there are no resources; `mcpr-ctl status` shows how the servers are doing");
     }
-    out.report(&list, table)?;
-    Ok(ExitCode::Ok)
+    Ok(shown.code())
 }
 
 /// Resources first, then templates, which have braces in their URI and no size.

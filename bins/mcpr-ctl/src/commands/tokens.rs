@@ -12,12 +12,13 @@ use mcpr_store::OPERATOR;
 pub(super) use self::choose::choose;
 
 use crate::books::Books;
-use crate::cli::{Global, NewToken, Tokens};
+use crate::cli::{Global, NewToken, Repeat, Tokens};
 use crate::out::Out;
 use crate::out::facts::facts;
 use crate::out::look::{Look, Paint};
 use crate::out::phrase::time;
 use crate::out::table::{Cell, Table};
+use crate::out::watch;
 use crate::problem::Problem;
 
 /// `tokens …`
@@ -25,7 +26,7 @@ pub(super) async fn run(global: &Global, out: &Out, which: &Tokens) -> Result<Ex
     let books = Books::of(global, out)?;
     match which {
         Tokens::Create(new) => create(&books, out, new).await,
-        Tokens::Ls => list(&books, out).await,
+        Tokens::Ls(repeat) => list(&books, out, *repeat).await,
         Tokens::Show { which } => show(&books, out, which).await,
         Tokens::Revoke { which } => revoke(&books, out, which).await,
     }
@@ -93,13 +94,14 @@ fn summary(created: &CreatedToken) -> String {
     known.join(" · ")
 }
 
-async fn list(books: &Books<'_>, out: &Out) -> Result<ExitCode, Problem> {
-    let list = books.ask(ListTokens {}).await?;
-    if list.tokens.is_empty() {
+async fn list(books: &Books<'_>, out: &Out, repeat: Repeat) -> Result<ExitCode, Problem> {
+    let ask = async || books.ask(ListTokens {}).await;
+    let page = |list: &TokenList, look: &Look| table(list, Timestamp::now(), look);
+    let shown = watch::report(out, repeat, ask, page).await?;
+    if shown.once().is_some_and(|list| list.tokens.is_empty()) {
         out.note("there are no tokens; make one with `mcpr-ctl tokens create --client APP`");
     }
-    out.report(&list, |list, look| table(list, Timestamp::now(), look))?;
-    Ok(ExitCode::Ok)
+    Ok(shown.code())
 }
 
 fn table(list: &TokenList, now: Timestamp, look: &Look) -> String {

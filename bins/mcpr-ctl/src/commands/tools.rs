@@ -19,9 +19,11 @@ use crate::out::look::{Look, Paint};
 use crate::out::phrase::{cost, tokens};
 use crate::out::table::{Cell, Table};
 use crate::out::text::{one_line, printable};
-use crate::out::watch::{self, Shown};
+use crate::out::watch;
 use crate::problem::Problem;
 use crate::suggest;
+
+pub(super) use self::call::call;
 
 /// `tools …`
 pub(super) async fn run(global: &Global, out: &Out, which: &Tools) -> Result<ExitCode, Problem> {
@@ -69,13 +71,11 @@ async fn list(
         Err(error) => Err(meant(books, filter, error.into()).await),
     };
     let page = |list: &ToolList, look: &Look| table(list, filter, look);
-    match watch::report(out, repeat, ask, page).await? {
-        Shown::Once(list) => {
-            out.note(&sum(&list));
-            Ok(ExitCode::Ok)
-        }
-        Shown::Ended(code) => Ok(code),
+    let shown = watch::report(out, repeat, ask, page).await?;
+    if let Some(list) = shown.once() {
+        out.note(&sum(list));
     }
+    Ok(shown.code())
 }
 
 /// Adds the name that was probably meant to what the message says is not there.

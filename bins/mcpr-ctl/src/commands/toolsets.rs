@@ -14,9 +14,10 @@ use mcpr_admin::{
 use mcpr_store::OPERATOR;
 
 use crate::books::Books;
-use crate::cli::Global;
 use crate::cli::toolsets::{Named, NewToolset, Toolsets};
+use crate::cli::{Global, Repeat};
 use crate::out::Out;
+use crate::out::watch;
 use crate::problem::Problem;
 use crate::suggest;
 
@@ -24,7 +25,7 @@ use crate::suggest;
 pub(super) async fn run(global: &Global, out: &Out, which: &Toolsets) -> Result<ExitCode, Problem> {
     let books = Books::of(global, out)?;
     match which {
-        Toolsets::Ls => list(&books, out).await,
+        Toolsets::Ls(repeat) => list(&books, out, *repeat).await,
         Toolsets::Show(named) => show(&books, out, named).await,
         Toolsets::Create(new) => create(&books, out, new).await,
         Toolsets::Edit(changes) => edit::edit(&books, out, changes).await,
@@ -39,13 +40,13 @@ pub(super) async fn run(global: &Global, out: &Out, which: &Toolsets) -> Result<
     }
 }
 
-async fn list(books: &Books<'_>, out: &Out) -> Result<ExitCode, Problem> {
-    let list = books.ask(ListToolsets {}).await?;
-    if list.toolsets.is_empty() {
+async fn list(books: &Books<'_>, out: &Out, repeat: Repeat) -> Result<ExitCode, Problem> {
+    let ask = async || books.ask(ListToolsets {}).await;
+    let shown = watch::report(out, repeat, ask, page::list).await?;
+    if shown.once().is_some_and(|list| list.toolsets.is_empty()) {
         out.note("there are no toolsets; make one with `mcpr-ctl toolsets create NAME --tools SERVER.TOOL`");
     }
-    out.report(&list, page::list)?;
-    Ok(ExitCode::Ok)
+    Ok(shown.code())
 }
 
 async fn show(books: &Books<'_>, out: &Out, named: &Named) -> Result<ExitCode, Problem> {

@@ -38,7 +38,9 @@ pub(super) async fn top(gateway: &Gateway, out: &Out, asked: &Top) -> Result<Exi
         let ask = async || sampler.sample().await;
         follow(out, Canvas::Paper, asked.interval, ask, page).await
     };
-    unless_interrupted(work).await.unwrap_or(Ok(ExitCode::Interrupted))
+    unless_interrupted(work)
+        .await
+        .unwrap_or(Ok(ExitCode::Interrupted))
 }
 
 /// Fills the screen until a key or a signal ends it; what was there before comes back.
@@ -55,7 +57,9 @@ async fn on_screen(mut sampler: Sampler<'_>, out: &Out, asked: &Top) -> Result<E
             () = terminated() => Ok(ExitCode::Interrupted),
         }
     };
-    unless_interrupted(shown).await.unwrap_or(Ok(ExitCode::Interrupted))
+    unless_interrupted(shown)
+        .await
+        .unwrap_or(Ok(ExitCode::Interrupted))
 }
 
 /// Waits for the signal that asks a program to end.

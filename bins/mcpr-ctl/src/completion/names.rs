@@ -29,11 +29,16 @@ pub(super) struct Name {
 /// The names of a kind.
 pub(super) fn known(kind: Kind) -> Vec<Name> {
     let names = match kind {
-        Kind::Client => ClientApp::ALL.map(|app| Name::new(app.id(), Some(app.title()))).into(),
+        Kind::Client => ClientApp::ALL
+            .map(|app| Name::new(app.id(), Some(app.title())))
+            .into(),
         _ => asked(kind).unwrap_or_default(),
     };
     // What could command a terminal is no name that anybody wants to type.
-    names.into_iter().filter(|name| !name.text.contains(char::is_control)).collect()
+    names
+        .into_iter()
+        .filter(|name| !name.text.contains(char::is_control))
+        .collect()
 }
 
 fn asked(kind: Kind) -> Option<Vec<Name>> {
@@ -48,7 +53,10 @@ fn asked(kind: Kind) -> Option<Vec<Name>> {
 /// The gateway that is meant by what was typed so far.
 fn gateway() -> Option<Gateway> {
     let typed = env::args_os().skip_while(|word| word != "--").skip(1);
-    let matches = Cli::command().ignore_errors(true).try_get_matches_from(typed).ok()?;
+    let matches = Cli::command()
+        .ignore_errors(true)
+        .try_get_matches_from(typed)
+        .ok()?;
     let global = Global::from_arg_matches(&matches).ok()?;
     Gateway::locate(&global).ok()
 }
@@ -68,13 +76,17 @@ async fn ask(gateway: &Gateway, kind: Kind) -> Result<Vec<Name>, ClientError> {
 
 async fn servers(gateway: &Gateway) -> Result<Vec<Name>, ClientError> {
     let list = gateway.ask(&ListServers {}).await?.servers;
-    let names = list.iter().map(|server| Name::new(&server.name, Some(server.state.as_str())));
+    let names = list
+        .iter()
+        .map(|server| Name::new(&server.name, Some(server.state.as_str())));
     Ok(names.collect())
 }
 
 async fn tools(gateway: &Gateway) -> Result<Vec<Name>, ClientError> {
     let list = gateway.ask(&every_tool()).await?.tools;
-    let names = list.iter().map(|tool| Name::new(&tool.name, tool.description.as_deref()));
+    let names = list
+        .iter()
+        .map(|tool| Name::new(&tool.name, tool.description.as_deref()));
     Ok(names.collect())
 }
 
@@ -97,25 +109,34 @@ fn every_tool() -> ListTools {
 
 async fn prompts(gateway: &Gateway) -> Result<Vec<Name>, ClientError> {
     let list = gateway.ask(&ListPrompts::default()).await?.prompts;
-    let names = list.iter().map(|prompt| Name::new(&prompt.name, prompt.description.as_deref()));
+    let names = list
+        .iter()
+        .map(|prompt| Name::new(&prompt.name, prompt.description.as_deref()));
     Ok(names.collect())
 }
 
 async fn toolsets(gateway: &Gateway) -> Result<Vec<Name>, ClientError> {
     let list = gateway.ask(&ListToolsets {}).await?.toolsets;
-    let names = list.iter().map(|toolset| Name::new(&toolset.name, toolset.description.as_deref()));
+    let names = list
+        .iter()
+        .map(|toolset| Name::new(&toolset.name, toolset.description.as_deref()));
     Ok(names.collect())
 }
 
 async fn projects(gateway: &Gateway) -> Result<Vec<Name>, ClientError> {
     let list = gateway.ask(&ListProjects {}).await?.projects;
-    let names = list.iter().map(|project| Name::new(&project.name, project.description.as_deref()));
+    let names = list
+        .iter()
+        .map(|project| Name::new(&project.name, project.description.as_deref()));
     Ok(names.collect())
 }
 
 async fn tokens(gateway: &Gateway) -> Result<Vec<Name>, ClientError> {
     let list = gateway.ask(&ListTokens {}).await?.tokens;
-    Ok(list.iter().map(|token| Name::new(&token.id, Some(&token.name))).collect())
+    Ok(list
+        .iter()
+        .map(|token| Name::new(&token.id, Some(&token.name)))
+        .collect())
 }
 
 impl Name {

@@ -58,7 +58,10 @@ impl Screen {
         let page = fitted(page, look::terminal_height());
         // Without a line feed at the end, which would move a full screen up.
         let rows = rows(&page);
-        write(&format!("{HOME}{NO_WRAP}{}{WRAP}{CLEAR_BELOW}", rows.trim_end_matches('\n')))
+        write(&format!(
+            "{HOME}{NO_WRAP}{}{WRAP}{CLEAR_BELOW}",
+            rows.trim_end_matches('\n')
+        ))
     }
 }
 

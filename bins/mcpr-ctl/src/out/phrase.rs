@@ -27,6 +27,15 @@ pub(crate) fn duration(duration: Duration) -> String {
     }
 }
 
+/// A short time, such as `850µs`, `41ms` or `2.1s`.
+pub(crate) fn took(micros: u64) -> String {
+    match micros {
+        0..1000 => format!("{micros}µs"),
+        1000..1_000_000 => format!("{}ms", micros / 1000),
+        _ => format!("{}.{}s", micros / 1_000_000, micros / 100_000 % 10),
+    }
+}
+
 /// A point in time as it is best read: on a terminal by its distance, elsewhere as it is.
 pub(crate) fn time(rfc3339: &str, now: Timestamp, look: &Look) -> String {
     match rfc3339.parse::<Timestamp>() {
@@ -108,6 +117,15 @@ mod tests {
         let shown =
             [0, 400, 1000, 61_000, 3_600_000, 273_600_000].map(|ms| duration(Duration::from_millis(ms)));
         assert_eq!(shown, ["1s", "1s", "1s", "1m 1s", "1h", "3d 4h"]);
+    }
+
+    #[test]
+    fn short_times_have_a_unit_that_fits() {
+        let shown = [0, 999, 1000, 41_900, 999_999, 1_000_000, 2_190_000, 61_000_000].map(took);
+        assert_eq!(
+            shown,
+            ["0µs", "999µs", "1ms", "41ms", "999ms", "1.0s", "2.1s", "61.0s"]
+        );
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use mcpr_admin::{
-    ExitCode, ProjectList, PromptList, ResourceList, ServerList, StatusReport, TokenList, ToolList, ToolsetList,
+    ExitCode, ProjectList, PromptList, ResourceList, ServerList, StatusReport, TokenList, ToolList,
+    ToolsetList,
 };
 use mcpr_protocol::RawJson;
 use serde::Serialize;
@@ -106,6 +107,14 @@ pub(crate) async fn follow<T: Steady>(
 }
 
 impl<T> Shown<T> {
+    /// The report that was shown, this once.
+    pub(crate) fn once(&self) -> Option<&T> {
+        match self {
+            Self::Once(report) => Some(report),
+            Self::Ended(_) => None,
+        }
+    }
+
     /// How a command ends for which being shown is all.
     pub(crate) fn code(self) -> ExitCode {
         match self {
@@ -146,7 +155,8 @@ impl Watched<'_> {
             return Ok(true);
         }
         let gap = if before.is_some() { "\n" } else { "" };
-        self.out.line(&report, |report, look| format!("{gap}{}", page(report, look)))
+        self.out
+            .line(&report, |report, look| format!("{gap}{}", page(report, look)))
     }
 
     /// Says once that a gateway which has answered before does not answer now.
@@ -182,14 +192,18 @@ impl Watched<'_> {
 impl Steady for StatusReport {
     fn steady(mut self) -> Self {
         self.uptime_seconds = 0;
-        self.servers.iter_mut().for_each(|server| server.retry_in_ms = None);
+        self.servers
+            .iter_mut()
+            .for_each(|server| server.retry_in_ms = None);
         self
     }
 }
 
 impl Steady for ServerList {
     fn steady(mut self) -> Self {
-        self.servers.iter_mut().for_each(|server| server.retry_in_ms = None);
+        self.servers
+            .iter_mut()
+            .for_each(|server| server.retry_in_ms = None);
         self
     }
 }

@@ -39,7 +39,10 @@ fn ctl_04_names_are_those_of_the_running_gateway() {
         (&["servers", "restart", "git", "d"], "docs"),
         (&["tools", "ls", "--server", "g"], "git"),
         (&["tools", "call", "git_"], "git_status git_push"),
-        (&["toolsets", "create", "dev", "--tools", "git.status,d"], "git.status,docs.search"),
+        (
+            &["toolsets", "create", "dev", "--tools", "git.status,d"],
+            "git.status,docs.search",
+        ),
         (&["prompts", "get", ""], "git_review"),
         (&["toolsets", "show", "d"], "dev"),
         (&["projects", "edit", "w"], "web"),
@@ -128,10 +131,22 @@ fn ctl_04_every_command_has_a_man_page() {
     pages.sort();
     for page in &pages {
         let text = fs::read_to_string(page).unwrap();
-        assert!(text.contains(".SH NAME") && text.contains(".SH SYNOPSIS"), "{}", page.display());
+        assert!(
+            text.contains(".SH NAME") && text.contains(".SH SYNOPSIS"),
+            "{}",
+            page.display()
+        );
     }
-    let names: Vec<_> = pages.iter().map(|page| page.file_name().unwrap().to_str().unwrap()).collect();
-    assert!(["mcpr-ctl.1", "mcpr-ctl-servers-add.1"].iter().all(|name| names.contains(name)), "{names:?}");
+    let names: Vec<_> = pages
+        .iter()
+        .map(|page| page.file_name().unwrap().to_str().unwrap())
+        .collect();
+    assert!(
+        ["mcpr-ctl.1", "mcpr-ctl-servers-add.1"]
+            .iter()
+            .all(|name| names.contains(name)),
+        "{names:?}"
+    );
     assert!(!names.iter().any(|name| name.contains("guardian")), "{names:?}");
     assert_snapshot!(ran);
 }

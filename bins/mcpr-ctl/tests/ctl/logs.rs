@@ -31,13 +31,19 @@ const JSON: &str = r#"{"timestamp":"2027-01-15T09:00:00.000Z","level":"info","ta
 fn home(logs: &[(&str, &str)]) -> Stage {
     let stage = Stage::new();
     fs::create_dir(stage.path("logs")).unwrap();
-    logs.iter().for_each(|(name, text)| fs::write(stage.path(name), text).unwrap());
+    logs.iter()
+        .for_each(|(name, text)| fs::write(stage.path(name), text).unwrap());
     stage
 }
 
 /// The status of a gateway that logs to this file.
 fn status(log: &Path) -> &'static str {
-    STATUS.replace("/var/log/mcpr/mcpr_2027-01-15T08-00-00.log", log.to_str().unwrap()).leak()
+    STATUS
+        .replace(
+            "/var/log/mcpr/mcpr_2027-01-15T08-00-00.log",
+            log.to_str().unwrap(),
+        )
+        .leak()
 }
 
 fn append(path: &Path, text: &str) {
@@ -91,7 +97,10 @@ fn ctl_01_lines_are_chosen() {
 #[test]
 fn ctl_01_what_a_server_wrote_to_standard_error_is_shown_alone() {
     let mut stage = home(&[(RUN, PRETTY)]);
-    stage.run_gateway(&[("status", 200, status(&stage.path(RUN))), ("servers/list", 200, SERVERS)]);
+    stage.run_gateway(&[
+        ("status", 200, status(&stage.path(RUN))),
+        ("servers/list", 200, SERVERS),
+    ]);
 
     assert_snapshot!(stage.ctl(&["servers", "logs", "git"]));
     assert_snapshot!(stage.ctl(&["servers", "logs", "docs"]));
@@ -130,7 +139,9 @@ fn ctl_01_a_log_is_followed_into_rotated_files_and_later_runs() {
 
 #[test]
 fn ctl_04_a_log_that_is_not_there_is_told_with_what_to_do() {
-    let unlogged = STATUS.replace(r#""logFile":"/var/log/mcpr/mcpr_2027-01-15T08-00-00.log","#, "").leak();
+    let unlogged = STATUS
+        .replace(r#""logFile":"/var/log/mcpr/mcpr_2027-01-15T08-00-00.log","#, "")
+        .leak();
     let unlogged = Stage::gateway(&[("status", 200, unlogged)]);
     let gone = Stage::gateway(&[("status", 200, STATUS)]);
 
@@ -156,5 +167,8 @@ fn ctl_02_the_file_that_the_configuration_names_is_that_of_the_last_run() {
 fn ctl_01_who_has_read_enough_ends_the_log() {
     let stage = home(&[(RUN, &PRETTY.repeat(1000))]);
 
-    assert_eq!(stage.unread(&["logs", "-q", "-f", "-n", "5000"]), (0, String::new()));
+    assert_eq!(
+        stage.unread(&["logs", "-q", "-f", "-n", "5000"]),
+        (0, String::new())
+    );
 }

@@ -13,6 +13,7 @@ mod explain;
 mod failures;
 mod gateway;
 mod help;
+mod history;
 mod logs;
 mod offline;
 mod online;

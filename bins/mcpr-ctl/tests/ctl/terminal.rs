@@ -31,7 +31,12 @@ pub(crate) fn shown_until(terminal: &mut impl Read, text: &str) -> String {
     let (mut shown, mut byte) = (Vec::new(), [0]);
     while !shown.ends_with(text.as_bytes()) {
         let read = terminal.read(&mut byte).unwrap_or(0);
-        assert_eq!(read, 1, "it ended before `{text}`: {}", String::from_utf8_lossy(&shown));
+        assert_eq!(
+            read,
+            1,
+            "it ended before `{text}`: {}",
+            String::from_utf8_lossy(&shown)
+        );
         shown.push(byte[0]);
     }
     String::from_utf8(shown).unwrap()

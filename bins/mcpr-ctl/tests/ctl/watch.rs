@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, ChildStdout, Stdio};
 
 use crate::open::interrupt;
-use crate::samples::{ALL_WELL, SERVERS, STATUS, TOOLS};
+use crate::samples::{ALL_WELL, PROJECTS, SERVERS, STATUS, TOOLS};
 use crate::stage::Stage;
 use crate::terminal::{shown_until, terminal};
 
@@ -85,7 +85,10 @@ fn ctl_01_what_changes_only_with_time_is_no_change() {
     stage.answer("servers/list", 200, sooner.replace("down", "stale").leak());
 
     let lines: Vec<_> = (0..5).map(|_| watching.line()).collect();
-    assert!(lines[0].starts_with("git\t") && lines[1].starts_with("docs\tdown"), "{lines:?}");
+    assert!(
+        lines[0].starts_with("git\t") && lines[1].starts_with("docs\tdown"),
+        "{lines:?}"
+    );
     assert_eq!((&*lines[2], &*lines[3]), ("\n", &*heads));
     assert!(lines[4].starts_with("git\t"), "{lines:?}");
     assert!(watching.line().starts_with("docs\tstale"));
@@ -93,11 +96,27 @@ fn ctl_01_what_changes_only_with_time_is_no_change() {
 }
 
 #[test]
+fn ctl_02_files_do_not_stand_in_for_a_gateway_that_was_there() {
+    let mut stage = Stage::gateway(&[("projects/list", 200, PROJECTS)]);
+    let mut watching = Watching::start(&stage, &["projects", "ls", "--watch", "0.1", "--json"]);
+    assert!(watching.line().contains(r#""name":"shop""#));
+
+    stage.end_gateway();
+
+    assert!(watching.told().starts_with("error: no gateway is running"));
+    assert_eq!(watching.interrupted(), (String::new(), 130));
+    assert!(!stage.path("mcpr.db").exists());
+}
+
+#[test]
 fn ctl_01_on_a_terminal_the_page_is_drawn_in_the_same_place() {
     let stage = Stage::gateway(&[("tools/list", 200, TOOLS)]);
     let (terminal, end) = terminal();
     let mut command = stage.command(&["tools", "ls", "-w", "0.1"]);
-    command.env("COLUMNS", "60").env("LINES", "20").stdout(Stdio::from(end));
+    command
+        .env("COLUMNS", "60")
+        .env("LINES", "20")
+        .stdout(Stdio::from(end));
     let mut child = command.spawn().unwrap();
     drop(command);
     let mut terminal = File::from(terminal);

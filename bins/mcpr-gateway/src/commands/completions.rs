@@ -10,13 +10,13 @@ use clap_mangen::Man;
 use mcpr_admin::ExitCode;
 
 use crate::cli::Cli;
+use crate::completion;
 use crate::out;
 use crate::problem::Problem;
 
 /// `completions`
 pub(super) fn completions(shell: Shell) -> Result<ExitCode, Problem> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "mcpr-gateway", &mut script);
+    let script = completion::script(shell)?;
     out::data(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::Ok)
 }
@@ -29,7 +29,9 @@ pub(super) fn man(folder: &Path) -> Result<ExitCode, Problem> {
         let message = format!("the man pages cannot be written to {place}: {error}");
         Problem::new(ExitCode::Failed, message)
     })?;
-    out::say(&format!("the man pages are in {place}; `man {place}/mcpr-gateway.1` shows the first"));
+    out::say(&format!(
+        "the man pages are in {place}; `man {place}/mcpr-gateway.1` shows the first"
+    ));
     Ok(ExitCode::Ok)
 }
 
@@ -41,8 +43,8 @@ fn pages(folder: &Path) -> io::Result<()> {
 }
 
 fn page(command: &Command, folder: &Path) -> io::Result<()> {
-    let shown = command.get_subcommands().filter(|below| !below.is_hide_set());
-    shown.map(|below| page(below, folder)).collect::<io::Result<()>>()?;
+    let mut shown = command.get_subcommands().filter(|below| !below.is_hide_set());
+    shown.try_for_each(|below| page(below, folder))?;
     let page = Man::new(command.clone()).source(concat!("mcpr ", env!("CARGO_PKG_VERSION")));
     page.manual("mcpr").generate_to(folder).map(drop)
 }

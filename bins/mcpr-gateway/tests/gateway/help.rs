@@ -1,4 +1,4 @@
-//! The help texts, which are a promise too.
+//! What helps: completions, man pages, errors of usage, the version.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -6,21 +6,40 @@ use serde_json::Value;
 use crate::stage::Stage;
 
 #[test]
-fn every_command_explains_itself() {
+fn every_shell_gets_its_completions() {
     let stage = Stage::new();
-    for words in [
-        &["--help"][..],
-        &["serve", "--help"],
-        &["stdio", "--help"],
-        &["connect", "--help"],
-        &["check", "--help"],
-        &["init", "--help"],
-        &["demo", "--help"],
-        &["version", "--help"],
+
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let ran = stage.run(&["completions", shell]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran}");
+        assert!(ran.stdout.contains("MCPR_COMPLETE"), "{ran}");
+    }
+    let asking = stage
+        .set("MCPR_COMPLETE", "bash")
+        .set("_CLAP_COMPLETE_INDEX", "1");
+    let words = |typed| asking.run(&["--", "mcpr-gateway", typed]).stdout;
+    assert_eq!(words("c"), "connect\ncheck\ncompletions");
+    assert!(!words("").contains("__"));
+    assert_eq!(words("--log"), "--log-level\n--log-format\n--log-file");
+}
+
+#[test]
+fn every_command_has_a_man_page() {
+    let stage = Stage::new();
+
+    let ran = stage.run(&["man", "share/man1"]);
+
+    assert_eq!(ran.code, 0, "{ran}");
+    for page in [
+        "mcpr-gateway.1",
+        "mcpr-gateway-serve.1",
+        "mcpr-gateway-completions.1",
     ] {
-        let ran = stage.run(words);
-        assert_eq!(ran.code, 0, "{ran}");
-        assert_snapshot!(ran.name(), ran);
+        let text = std::fs::read_to_string(stage.path("share/man1").join(page)).unwrap();
+        assert!(
+            text.contains(".SH NAME") && text.contains(".SH SYNOPSIS"),
+            "{page}: {text}"
+        );
     }
 }
 

@@ -179,13 +179,6 @@ pub(crate) fn demo_server(name: &str) -> Value {
     json!({ "command": program(), "args": ["__demo-server", name] })
 }
 
-impl Ran {
-    /// The name of its snapshot.
-    pub(crate) fn name(&self) -> String {
-        self.typed.replace([' ', '/'], "_").replace("--", "")
-    }
-}
-
 impl fmt::Display for Ran {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = format!(

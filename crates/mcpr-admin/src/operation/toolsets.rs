@@ -92,7 +92,7 @@ pub struct ToolsetEntry {
     pub definition_hash: Option<String>,
 }
 
-/// Makes a toolset, or replaces one of the same name and owner.
+/// Makes a toolset of the caller's, or replaces his own of that name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct BuildToolset {
@@ -105,7 +105,7 @@ pub struct BuildToolset {
     pub tools: Vec<ToolsetEntry>,
 }
 
-/// The same for operators.
+/// Makes a toolset of the operator's, which all can equip; or replaces one, if that is wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct SaveToolset {

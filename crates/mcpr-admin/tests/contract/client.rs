@@ -203,3 +203,13 @@ async fn answers_of_the_edge_and_of_strangers_are_understood() {
     }
     insta::assert_snapshot!(said);
 }
+
+#[tokio::test]
+async fn ctl_04_what_is_too_much_for_the_edge_is_told_in_its_words() {
+    let mut stage = Stage::new();
+    let body = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the body is too large"}}"#;
+    let error = stage.always(413, body).await.run(&Status {}).await.unwrap_err();
+
+    assert_eq!(error.to_string(), "the body is too large");
+    assert_eq!(error.exit_code().number(), 2);
+}

@@ -4,6 +4,7 @@
 #[cfg(unix)]
 mod client;
 mod operations;
+mod page;
 mod sample;
 #[cfg(unix)]
 mod streams;

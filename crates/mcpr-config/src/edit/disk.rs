@@ -34,6 +34,7 @@ pub(super) fn replace(path: &Path, before: Option<&[u8]>, content: &[u8]) -> Res
         source,
     };
     let target = follow(path).map_err(refused)?;
+    let _alone = alone_in(folder_of(&target));
     let now = existing(fs::read(&target)).map_err(refused)?;
     if now.as_deref() != before {
         return Err(WriteError::Changed(path.to_owned()));
@@ -62,11 +63,24 @@ fn existing<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-fn swap(target: &Path, old: Option<&Metadata>, content: &[u8]) -> io::Result<()> {
-    let folder = match target.parent() {
+fn folder_of(target: &Path) -> &Path {
+    match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
-    };
+    }
+}
+
+/// Keeps others that write like this out of the folder, until it is dropped: between the look at
+/// what a file holds and its replacement nobody else may replace it. The lock is the folder's, as
+/// the file itself is another one afterwards; not every file system has such locks.
+fn alone_in(folder: &Path) -> Option<File> {
+    let folder = File::open(folder).ok()?;
+    folder.lock().ok()?;
+    Some(folder)
+}
+
+fn swap(target: &Path, old: Option<&Metadata>, content: &[u8]) -> io::Result<()> {
+    let folder = folder_of(target);
     let name = target
         .file_name()
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;

@@ -325,11 +325,7 @@ impl Course {
         let entries = entries.map(|gathered| (gathered.key.as_str(), gathered.question.for_input()));
         let result = InputRequired::render(entries, &ticket.state);
         self.parking = Some(ticket);
-        self.end(Ending {
-            status: Status::Ok,
-            http: StatusCode::OK,
-            error: None,
-        });
+        self.end(Ending::of(Status::Ok, StatusCode::OK, None));
         Some(Step::Done(Done {
             text: Response::text(Some(&self.call.id), Ok(result)),
             status: StatusCode::OK,

@@ -24,7 +24,7 @@ use crate::call::Call;
 use crate::fault::Fault;
 use crate::progress::Progress;
 use crate::question::Answer;
-use crate::record::{Ending, record, status_of};
+use crate::record::{Ending, record, said_of, status_of};
 use crate::suspension::Ticket;
 
 /// A request on its way.
@@ -262,7 +262,7 @@ impl Course {
 
     /// The answer of the server, as the client gets it.
     pub(super) fn answered_with(&mut self, lease: &Lease, response: Response) -> Step {
-        let status = status_of(&response);
+        let (status, said) = (status_of(&response), said_of(&response));
         let outcome = self.call.incoming(lease, response.outcome);
         // The status that the stateless era has for a server's error, where the client is of it too.
         let http = match status {
@@ -272,9 +272,8 @@ impl Course {
         let text = Response::text(Some(&self.call.id), outcome);
         self.keep_questions(lease);
         self.end(Ending {
-            status,
-            http,
-            error: None,
+            said,
+            ..Ending::of(status, http, None)
         });
         self.finish(Step::Done(Done { text, status: http }))
     }
@@ -285,11 +284,8 @@ impl Course {
         let fault = fault.scrubbed(&self.call.gateway.secrets);
         let error = fault.error(era, self.call.number);
         let status = fault.status(era);
-        self.end(Ending {
-            status: Status::Error(error.code),
-            http: status,
-            error: Some(error.message.clone()),
-        });
+        let ended = Status::Error(error.code);
+        self.end(Ending::of(ended, status, Some(error.message.clone())));
         self.finish(Step::Done(Done {
             text: Response::text(Some(&self.call.id), Err(error.render().into())),
             status,
@@ -299,11 +295,7 @@ impl Course {
     /// An answer that mcpr gives in the name of the server.
     pub(super) fn conclude(&mut self, result: Rope, status: Status) -> Step {
         self.state = State::Over;
-        self.end(Ending {
-            status,
-            http: StatusCode::OK,
-            error: None,
-        });
+        self.end(Ending::of(status, StatusCode::OK, None));
         self.finish(Step::Done(Done {
             text: Response::text(Some(&self.call.id), Ok(result)),
             status: StatusCode::OK,
@@ -326,22 +318,14 @@ impl Course {
 
     fn cancelled(&mut self) -> Step {
         self.give_up(Reason::Client);
-        self.end(Ending {
-            status: Status::Cancelled,
-            http: StatusCode::OK,
-            error: None,
-        });
+        self.end(Ending::of(Status::Cancelled, StatusCode::OK, None));
         self.finish(Step::Cancelled)
     }
 
     /// Nobody wants it any more.
     pub(super) fn abandon(mut self: Box<Self>) {
         self.give_up_for_good();
-        self.end(Ending {
-            status: Status::Cancelled,
-            http: StatusCode::OK,
-            error: None,
-        });
+        self.end(Ending::of(Status::Cancelled, StatusCode::OK, None));
     }
 
     pub(super) fn give_up_for_good(&mut self) {

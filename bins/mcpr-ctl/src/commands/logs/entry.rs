@@ -39,7 +39,14 @@ enum Format {
 
 /// The keys whose values are numbers where mcpr writes JSON.
 const NUMBERS: [&str; 8] = [
-    "requestId", "duration", "errorCode", "httpStatus", "attempt", "count", "pid", "replica",
+    "requestId",
+    "duration",
+    "errorCode",
+    "httpStatus",
+    "attempt",
+    "count",
+    "pid",
+    "replica",
 ];
 /// The keys that the record of each request has.
 const ALWAYS: [&str; 2] = ["serverName", "toolName"];
@@ -53,7 +60,9 @@ impl Entry {
     pub(super) fn of(line: String) -> Self {
         let json = || facts_of_json(&line).map(|facts| (Format::Json, facts));
         let pretty = || pretty::facts(&line).map(|facts| (Format::Pretty, facts));
-        let (format, facts) = json().or_else(pretty).unwrap_or((Format::Other, Facts::default()));
+        let (format, facts) = json()
+            .or_else(pretty)
+            .unwrap_or((Format::Other, Facts::default()));
         Self { line, format, facts }
     }
 
@@ -120,9 +129,15 @@ impl Facts {
         if !self.message.is_empty() {
             members.push(("message", text(&self.message)));
         }
-        members.extend(self.fields.iter().map(|(key, value)| (key.as_str(), typed(key, value))));
+        members.extend(
+            self.fields
+                .iter()
+                .map(|(key, value)| (key.as_str(), typed(key, value))),
+        );
         members.extend(self.missing().map(|key| (key, "null".to_owned())));
-        let members = members.iter().map(|(key, value)| format!("{}:{value}", text(key)));
+        let members = members
+            .iter()
+            .map(|(key, value)| format!("{}:{value}", text(key)));
         format!("{{{}}}", members.collect::<Vec<_>>().join(","))
     }
 
@@ -133,7 +148,9 @@ impl Facts {
     /// The keys that a pretty line leaves out and a JSON line does not.
     fn missing(&self) -> impl Iterator<Item = &'static str> {
         let is_there = |key: &str| self.fields.iter().any(|(name, _)| name == key);
-        ALWAYS.into_iter().filter(move |key| self.is_record() && !is_there(key))
+        ALWAYS
+            .into_iter()
+            .filter(move |key| self.is_record() && !is_there(key))
     }
 }
 
@@ -211,7 +228,12 @@ mod tests {
 
     #[test]
     fn a_line_of_another_program_is_shown_as_it_is_and_is_an_object_to_scripts() {
-        for line in ["panicked at \u{1b}[31mx", r#"{"a":1}"#, "", "2025-01-15T10:30:45.123Z LOUD x"] {
+        for line in [
+            "panicked at \u{1b}[31mx",
+            r#"{"a":1}"#,
+            "",
+            "2025-01-15T10:30:45.123Z LOUD x",
+        ] {
             assert_eq!(entry(line).facts.level, None, "{line}");
         }
         assert_eq!(entry("a\u{1b}[31m \"b\"").line(&PLAIN), "a[31m \"b\"");
@@ -220,11 +242,18 @@ mod tests {
 
     #[test]
     fn ctl_01_what_a_server_said_stands_alone() {
-        let said = entry(r#"2025-01-15T10:30:45.123Z DEBUG mcpr_transport::child: stderr server=git text="no such file""#);
-        let left = entry(r#"{"timestamp":"2025-01-15T10:30:46.123Z","level":"debug","message":"stderr lines left out, they came too fast","server":"git","count":900}"#);
+        let said = entry(
+            r#"2025-01-15T10:30:45.123Z DEBUG mcpr_transport::child: stderr server=git text="no such file""#,
+        );
+        let left = entry(
+            r#"{"timestamp":"2025-01-15T10:30:46.123Z","level":"debug","message":"stderr lines left out, they came too fast","server":"git","count":900}"#,
+        );
 
         assert!(said.is_said() && left.is_said());
         assert_eq!(said.said(&PLAIN), "2025-01-15T10:30:45.123Z\tno such file");
-        assert_eq!(left.said(&PLAIN), "2025-01-15T10:30:46.123Z\t… 900 lines left out");
+        assert_eq!(
+            left.said(&PLAIN),
+            "2025-01-15T10:30:46.123Z\t… 900 lines left out"
+        );
     }
 }

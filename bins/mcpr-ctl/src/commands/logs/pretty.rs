@@ -49,7 +49,9 @@ fn tame(c: char) -> Vec<char> {
 }
 
 fn is_time(text: &str) -> bool {
-    let shape = text.bytes().map(|byte| if byte.is_ascii_digit() { b'0' } else { byte });
+    let shape = text
+        .bytes()
+        .map(|byte| if byte.is_ascii_digit() { b'0' } else { byte });
     shape.eq(*b"0000-00-00T00:00:00.000Z")
 }
 
@@ -143,7 +145,10 @@ mod tests {
     fn a_message_ends_where_only_fields_follow() {
         let facts = read(r#"a=b is no field, and c="d e" server="my git" n=1"#);
 
-        assert_eq!(facts.message, r#"a=b is no field, and c="d e""#.split(" c=").next().unwrap());
+        assert_eq!(
+            facts.message,
+            r#"a=b is no field, and c="d e""#.split(" c=").next().unwrap()
+        );
         assert_eq!(pairs(&facts), [("c", "d e"), ("server", "my git"), ("n", "1")]);
     }
 
@@ -164,7 +169,12 @@ mod tests {
 
     #[test]
     fn what_is_no_such_line_is_not_taken_for_one() {
-        for line in ["", "2025-01-15T10:30:45.123Z", "yesterday, as it were...... INFO x: y", "ü2025-01-15T10:30:45.12Z  INFO"] {
+        for line in [
+            "",
+            "2025-01-15T10:30:45.123Z",
+            "yesterday, as it were...... INFO x: y",
+            "ü2025-01-15T10:30:45.12Z  INFO",
+        ] {
             assert_eq!(facts(line), None, "{line}");
         }
     }

@@ -37,9 +37,19 @@ impl<'a> Source<'a> {
             Err(error) => return Err(error.into()),
         };
         if offline {
-            out.note(&format!("no gateway is running; this is the last log, {}", path.display()));
+            out.note(&format!(
+                "no gateway is running; this is the last log, {}",
+                path.display()
+            ));
         }
-        Ok((Self { global, gateway, offline }, path))
+        Ok((
+            Self {
+                global,
+                gateway,
+                offline,
+            },
+            path,
+        ))
     }
 
     /// The gateway, which may not run.
@@ -74,8 +84,12 @@ impl<'a> Source<'a> {
 fn last_run(global: &Global) -> Result<PathBuf, Problem> {
     let locations = locations(global)?;
     // A configuration that is not valid names no file; the last run may have had another one.
-    let configured = Config::load(&locations, &Process).ok().map(|config| config.gateway.log.file);
-    if let Some(LogFile::At(path)) = configured.filter(|file| matches!(file, LogFile::At(path) if path.exists())) {
+    let configured = Config::load(&locations, &Process)
+        .ok()
+        .map(|config| config.gateway.log.file);
+    if let Some(LogFile::At(path)) =
+        configured.filter(|file| matches!(file, LogFile::At(path) if path.exists()))
+    {
         return Ok(path);
     }
     let folder = locations.paths.logs;
@@ -88,7 +102,7 @@ fn last_run(global: &Global) -> Result<PathBuf, Problem> {
 
 fn unlogged() -> Problem {
     let problem = Problem::failed("the gateway writes no log file, only to its standard error");
-    problem.hint("start it without `--log-file off`, and without log.file in its configuration")
+    problem.hint("start it with `--log-file auto`, or set log.file to \"auto\"")
 }
 
 /// Whether a URL leads to this machine.
@@ -109,8 +123,17 @@ mod tests {
 
     #[test]
     fn a_gateway_is_here_if_its_address_is() {
-        let here = ["http://127.0.0.1:3282/mcp", "http://localhost", "http://[::1]:3282"];
-        let elsewhere = ["http://box:3282/mcp", "http://10.0.0.1", "http://localhost.example/", "http://[fe80::1]"];
+        let here = [
+            "http://127.0.0.1:3282/mcp",
+            "http://localhost",
+            "http://[::1]:3282",
+        ];
+        let elsewhere = [
+            "http://box:3282/mcp",
+            "http://10.0.0.1",
+            "http://localhost.example/",
+            "http://[fe80::1]",
+        ];
 
         assert!(here.into_iter().all(is_here));
         assert!(!elsewhere.into_iter().any(is_here));

@@ -59,16 +59,30 @@ mod tests {
 
     fn taken(wanted: Wanted) -> Vec<usize> {
         let entries = LINES.map(|line| Entry::of(line.to_owned()));
-        (0..LINES.len()).filter(|index| wanted.takes(&entries[*index])).collect()
+        (0..LINES.len())
+            .filter(|index| wanted.takes(&entries[*index]))
+            .collect()
     }
 
     #[test]
     fn ctl_01_lines_are_chosen_by_level_server_request_and_time() {
         let text = |text: &str| Some(text.to_owned());
-        let server = |name| Wanted { server: text(name), ..Wanted::default() };
-        let request = |id| Wanted { request: text(id), ..Wanted::default() };
-        let level = Wanted { level: Some(Level::Info), ..Wanted::default() };
-        let since = Wanted { since: Some(Timestamp::from_unix(1_800_000_001)), ..Wanted::default() };
+        let server = |name| Wanted {
+            server: text(name),
+            ..Wanted::default()
+        };
+        let request = |id| Wanted {
+            request: text(id),
+            ..Wanted::default()
+        };
+        let level = Wanted {
+            level: Some(Level::Info),
+            ..Wanted::default()
+        };
+        let since = Wanted {
+            since: Some(Timestamp::from_unix(1_800_000_001)),
+            ..Wanted::default()
+        };
 
         assert_eq!(taken(Wanted::default()), [0, 1, 2, 3]);
         assert_eq!(taken(level), [0, 1]);
@@ -76,7 +90,19 @@ mod tests {
         assert_eq!(taken(request("7")), [0]);
         assert_eq!(taken(request("0b7e")), [0]);
         assert_eq!(taken(since), [1, 2]);
-        assert_eq!(taken(Wanted { said: true, ..server("docs") }), [2]);
-        assert_eq!(taken(Wanted { said: true, ..server("git") }), [0; 0]);
+        assert_eq!(
+            taken(Wanted {
+                said: true,
+                ..server("docs")
+            }),
+            [2]
+        );
+        assert_eq!(
+            taken(Wanted {
+                said: true,
+                ..server("git")
+            }),
+            [0; 0]
+        );
     }
 }

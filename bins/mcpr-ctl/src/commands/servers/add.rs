@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use mcpr_admin::ExitCode;
+use mcpr_config::clients::shell_word;
 use mcpr_config::{is_written_out, looks_secret};
 use mcpr_protocol::RawJson;
 use mcpr_registry::ServerName;
@@ -30,7 +31,8 @@ pub(super) async fn add(global: &Global, out: &Out, new: &NewServer) -> Result<E
             document.path().display()
         );
         return Err(Problem::failed(message).hint(format!(
-            "--force replaces it; `mcpr-ctl servers set {name} KEY=VALUE` changes a part of it"
+            "--force replaces it; `mcpr-ctl servers set {} KEY=VALUE` changes a part of it",
+            shell_word(name)
         )));
     }
     document
@@ -46,7 +48,7 @@ pub(super) async fn add(global: &Global, out: &Out, new: &NewServer) -> Result<E
     let missing = missing_here(&files.locations, name);
     let missing = missing.map(|what| format!("as things are here, `{name}` cannot start: {what}"));
     remarks.chain(missing).for_each(|remark| out.note(&remark));
-    out.note(&format!("`mcpr-ctl servers test {name}` tries it"));
+    out.note(&format!("`mcpr-ctl servers test {}` tries it", shell_word(name)));
     tell_next_step(global, out, &file).await;
     Ok(ExitCode::Ok)
 }

@@ -21,7 +21,7 @@ use crate::suggest;
 const PULSE: Duration = Duration::from_secs(1);
 
 /// Calls a tool and shows its result: for people, or with `raw` as it is.
-pub(super) async fn call(
+pub(in crate::commands) async fn call(
     gateway: &Gateway,
     out: &Out,
     call: &CallTool,

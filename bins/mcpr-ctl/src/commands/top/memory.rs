@@ -25,7 +25,10 @@ impl Memory {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         let numbered = entries.filter_map(|entry| {
             let pid = entry.file_name().to_str()?.parse().ok()?;
-            Some((pid, Process::of(&fs::read_to_string(entry.path().join("status")).ok()?)?))
+            Some((
+                pid,
+                Process::of(&fs::read_to_string(entry.path().join("status")).ok()?)?,
+            ))
         });
         Self(numbered.collect())
     }
@@ -71,7 +74,8 @@ mod tests {
         for (pid, parent, rss) in [(1, 0, 9), (10, 1, 100), (11, 10, 20), (12, 11, 3), (20, 1, 5)] {
             let path = folder.path().join(pid.to_string());
             fs::create_dir(&path).unwrap();
-            let status = format!("Name:\tx\nPid:\t{pid}\nPPid:\t{parent}\nVmRSS:\t     {rss} kB\nThreads:\t1\n");
+            let status =
+                format!("Name:\tx\nPid:\t{pid}\nPPid:\t{parent}\nVmRSS:\t     {rss} kB\nThreads:\t1\n");
             fs::write(path.join("status"), status).unwrap();
         }
         fs::create_dir(folder.path().join("self")).unwrap();

@@ -14,13 +14,19 @@ pub(super) fn page(sample: &Sample, look: &Look) -> String {
         Some(_) => format!("\n{}\n", look.paint(Paint::Dim, "q or Ctrl-C ends")),
         None => String::new(),
     };
-    format!("{}\n\n{}{way_out}", headline(sample, look), table(&sample.servers, look))
+    format!(
+        "{}\n\n{}{way_out}",
+        headline(sample, look),
+        table(&sample.servers, look)
+    )
 }
 
 fn headline(sample: &Sample, look: &Look) -> String {
     let name = look.paint(Paint::Head, &format!("mcpr {}", sample.version));
     let up = phrase::duration(Duration::from_secs(sample.uptime_seconds));
-    let memory = sample.memory_bytes.map(|bytes| format!(" · {}", phrase::size(bytes)));
+    let memory = sample
+        .memory_bytes
+        .map(|bytes| format!(" · {}", phrase::size(bytes)));
     let calls = rate("calls", sample.calls_per_second, sample.calls_total);
     let errors = rate("errors", sample.errors_per_second, sample.errors_total);
     format!(

@@ -71,7 +71,10 @@ struct Look {
 impl<'a> Sampler<'a> {
     /// Has not looked yet.
     pub(super) fn new(gateway: &'a Gateway) -> Self {
-        Self { gateway, before: None }
+        Self {
+            gateway,
+            before: None,
+        }
     }
 
     /// Looks, and compares with the time before.
@@ -79,9 +82,17 @@ impl<'a> Sampler<'a> {
         let status = self.gateway.ask(&Status {}).await?;
         let now = Look::of(&status, Instant::now());
         // Numbers of processes of another machine mean nothing here.
-        let memory = if self.gateway.is_local() { Memory::now() } else { Memory::default() };
+        let memory = if self.gateway.is_local() {
+            Memory::now()
+        } else {
+            Memory::default()
+        };
         let before = self.before.replace(now.clone());
-        Ok(Sample::of(status, before.and_then(|before| now.rates(&before)), &memory))
+        Ok(Sample::of(
+            status,
+            before.and_then(|before| now.rates(&before)),
+            &memory,
+        ))
     }
 }
 
@@ -98,7 +109,8 @@ impl Look {
     /// Calls and errors per second since then, in the same run.
     fn rates(&self, before: &Self) -> Option<(f64, f64)> {
         let seconds = self.at.duration_since(before.at).as_secs_f64();
-        let rate = |now: u64, then: u64| (now.saturating_sub(then) as f64 / seconds * 1000.0).round() / 1000.0;
+        let rate =
+            |now: u64, then: u64| (now.saturating_sub(then) as f64 / seconds * 1000.0).round() / 1000.0;
         let known = self.run == before.run && seconds >= TOO_SHORT;
         known.then(|| (rate(self.calls, before.calls), rate(self.errors, before.errors)))
     }

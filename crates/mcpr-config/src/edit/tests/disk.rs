@@ -111,3 +111,25 @@ fn ctl_04_a_folder_that_is_not_there_is_a_reason() {
         .unwrap_err();
     assert!(matches!(error, WriteError::Refused { .. }), "{error}");
 }
+
+#[test]
+fn ctl_01_of_many_that_change_a_file_at_once_those_that_succeed_are_all_in_it() {
+    let (_folder, path) = file("{}");
+    let add = |index: usize| {
+        let mut document = Document::open(&path, &Process).unwrap();
+        let name = format!("s{index}");
+        document.set_server(&name, &raw(r#"{"command":"x"}"#)).unwrap();
+        document.write().is_ok().then_some(name)
+    };
+    let written: Vec<String> = std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..64).map(|index| scope.spawn(move || add(index))).collect();
+        writers
+            .into_iter()
+            .filter_map(|writer| writer.join().unwrap())
+            .collect()
+    });
+
+    let document = Document::open(&path, &Process).unwrap();
+    assert!(!written.is_empty());
+    assert_eq!(written.len(), document.servers().len(), "{written:?}");
+}
