@@ -72,7 +72,12 @@ impl Gateway {
         tool: &'static str,
     ) -> Done {
         let outcome = match self.check_builtin(context, incoming) {
-            Ok(arguments) => self.perform_builtin(context, tool, &arguments).await,
+            Ok(arguments) => {
+                let (gateway, asker) = (self.clone(), Asker::client(context));
+                let work = async move { gateway.perform_builtin(&asker, tool, &arguments).await };
+                let died = Err(ToolsetError::Fault(Fault::Internal));
+                self.to_the_end(work).await.unwrap_or(died)
+            }
             Err(fault) => return self.refuse_of(context, incoming, Some((SERVER, tool)), &fault),
         };
         let (result, status) = match outcome {
@@ -106,28 +111,27 @@ impl Gateway {
 
     async fn perform_builtin(
         self: &Arc<Self>,
-        context: &Context,
+        asker: &Asker,
         tool: &str,
         arguments: &RawJson,
     ) -> Result<RawJson, ToolsetError> {
-        let asker = Asker::client(context);
         match tool {
             "discover-all-tools" => {
                 let asked = read::<DiscoverTools>(arguments)?;
-                shown(&self.discover(&asker, &asked)?)
+                shown(&self.discover(asker, &asked)?)
             }
-            "build-toolset" => shown(&self.build(&asker, read::<BuildToolset>(arguments)?).await?),
+            "build-toolset" => shown(&self.build(asker, read::<BuildToolset>(arguments)?).await?),
             "list-toolsets" => {
                 read::<ListToolsets>(arguments)?;
-                shown(&self.list_toolsets(&asker, &ListToolsets {}))
+                shown(&self.list_toolsets(asker, &ListToolsets {}))
             }
-            "equip-toolset" => shown(&self.equip(&asker, read::<EquipToolset>(arguments)?).await?),
-            "unequip-toolset" => shown(&self.unequip(&asker, read::<UnequipToolset>(arguments)?).await?),
+            "equip-toolset" => shown(&self.equip(asker, read::<EquipToolset>(arguments)?).await?),
+            "unequip-toolset" => shown(&self.unequip(asker, read::<UnequipToolset>(arguments)?).await?),
             "get-active-toolset" => {
                 read::<ActiveToolset>(arguments)?;
-                shown(&self.active(&asker).await?)
+                shown(&self.active(asker).await?)
             }
-            _ => shown(&self.delete(&asker, read::<DeleteToolset>(arguments)?).await?),
+            _ => shown(&self.delete(asker, read::<DeleteToolset>(arguments)?).await?),
         }
     }
 

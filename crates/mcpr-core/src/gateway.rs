@@ -237,6 +237,15 @@ impl Gateway {
         });
     }
 
+    /// Runs something to its end, whether or not anybody waits for it: who goes away half-way leaves
+    /// nothing half done. `None` if it panics.
+    pub(crate) async fn to_the_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Option<T> {
+        self.tasks.spawn(work).await.ok()
+    }
+
     /// The status of HTTP for a server's error; only the stateless era has such.
     pub(crate) fn status_for(&self, context: &Context, error: i64) -> StatusCode {
         match (context.era(), error) {

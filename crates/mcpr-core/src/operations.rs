@@ -17,13 +17,19 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::Response;
-use mcpr_admin::{ErrorCode, Failure, PREFIX, dispatch, refuse, route};
+use mcpr_admin::{
+    CallTool, ErrorCode, Failure, GetPrompt, Operation, PREFIX, ReadResource, dispatch, refuse, route,
+};
 use mcpr_auth::Principal;
 
 pub(crate) use self::status::how_servers_are;
 pub use self::stream::Texts;
+use crate::fault::Fault;
 use crate::front::http::may_operate;
 use crate::gateway::Gateway;
+
+/// What ends with whoever asked for it: requests to servers, which are cancelled there.
+const REQUESTS: [&str; 3] = [<CallTool as Operation>::PATH, ReadResource::PATH, GetPrompt::PATH];
 
 /// The gateway as operators see it.
 #[derive(Clone)]
@@ -41,8 +47,19 @@ impl Operator {
     pub async fn perform(&self, caller: &Principal, path: &str, body: &[u8]) -> Response<Bytes> {
         match Self::check_scope(caller, path) {
             Err(failure) => refuse(failure),
-            Ok(()) => dispatch(self, caller, &format!("{PREFIX}{path}"), body).await,
+            Ok(()) if REQUESTS.contains(&path) => {
+                dispatch(self, caller, &format!("{PREFIX}{path}"), body).await
+            }
+            Ok(()) => self.perform_to_the_end(caller, path, body).await,
         }
+    }
+
+    async fn perform_to_the_end(&self, caller: &Principal, path: &str, body: &[u8]) -> Response<Bytes> {
+        let (operator, caller) = (self.clone(), caller.clone());
+        let (path, body) = (format!("{PREFIX}{path}"), body.to_vec());
+        let work = async move { dispatch(&operator, &caller, &path, &body).await };
+        let died = || refuse(Failure::new(ErrorCode::Failed, Fault::Internal.to_string()));
+        self.gateway.to_the_end(work).await.unwrap_or_else(died)
     }
 
     /// Whether the caller may ask for what is at `path`.

@@ -54,6 +54,8 @@ impl Gateway {
     /// Takes over what is stored now.
     pub(crate) async fn recall(&self) -> Result<(), StoreError> {
         let _one_at_a_time = self.planning.lock().await;
+        // Nothing of its own is stored and not yet in memory, or the other way round, while this is read.
+        let _no_change_meanwhile = self.toolsets.changing.lock().await;
         let stored = StoredState::read(&*self.store).await?;
         let plan = self.plan();
         let of_operator =
@@ -91,6 +93,7 @@ impl Gateway {
         for secret in config.servers.iter().flat_map(|entry| &entry.secrets) {
             self.secrets.add(secret.reveal());
         }
+        let _no_change_meanwhile = self.toolsets.changing.lock().await;
         let stored = self.store.toolsets().await;
         let stored = stored.map_err(|error| Failure::new(ErrorCode::Failed, error.to_string()))?;
         let projects = self.store.projects().await;

@@ -53,8 +53,8 @@ What comes out:
   is cut or coloured, and times are RFC 3339 in UTC.
 
   --json gives one line of JSON: what the operation of the admin API answers, member by member. Later versions add
-  members and neither rename nor remove any. Commands that go on (--watch, events, logs, top) give one line for each
-  change, event, log line or interval. Sizes are bytes and times RFC 3339.
+  members and neither rename nor remove any. Commands that go on (--watch, events, logs, history -f, top) give one
+  line for each change, event, line, call or interval. Sizes are bytes and times RFC 3339.
 
   A command that fails with --json writes to standard output
     {\"error\":{\"code\":\"not_found\",\"message\":\"what failed, and why\",\"hint\":\"what to do next\"}}

@@ -22,6 +22,8 @@ const LONGEST_NAME: usize = 64;
 const MOST_ENTRIES: usize = 5000;
 /// The longest entry, in bytes.
 const LONGEST_ENTRY: usize = 512;
+/// The longest description, in characters.
+const LONGEST_DESCRIPTION: usize = 4096;
 /// The toolsets of one principal, at the most.
 const MOST_TOOLSETS: usize = 100;
 /// How many wrong names are told at once.
@@ -177,7 +179,8 @@ impl Gateway {
         Ok(self.detail(asker, &toolset, &asker.reach(self), false).await?)
     }
 
-    /// Remembers the definitions of tools that a toolset has been seen with for the first time.
+    /// Remembers the definitions of tools that a toolset has been seen with for the first time. Whoever
+    /// asks for it holds the right to change toolsets.
     pub(super) async fn pin_new(
         self: &Arc<Self>,
         toolset: &Arc<Toolset>,
@@ -190,7 +193,6 @@ impl Gateway {
         {
             return Ok(toolset.clone());
         }
-        let _one_at_a_time = self.toolsets.changing.lock().await;
         let (mut pins, definitions) = pinned(&tools);
         pins.extend(toolset.pins.clone());
         let fresh = Toolset {
@@ -218,9 +220,16 @@ fn check_shape(draft: &Draft) -> Result<(), ToolsetError> {
     if count == 0 || count > MOST_ENTRIES {
         return invalid(format!("a toolset has 1 to {MOST_ENTRIES} entries, not {count}"));
     }
+    let description = draft.description.as_deref().unwrap_or_default();
+    if description.chars().count() > LONGEST_DESCRIPTION {
+        return invalid(format!(
+            "the description is longer than {LONGEST_DESCRIPTION} characters"
+        ));
+    }
+    let unfit =
+        |text: &str| text.is_empty() || text.len() > LONGEST_ENTRY || text.chars().any(char::is_control);
     let wrong = |entry: &&ToolsetEntry| {
-        let name = &entry.namespaced_name;
-        name.is_empty() || name.len() > LONGEST_ENTRY || name.chars().any(char::is_control)
+        unfit(&entry.namespaced_name) || entry.definition_hash.as_deref().is_some_and(unfit)
     };
     match draft.tools.iter().find(wrong) {
         Some(entry) => invalid(format!(

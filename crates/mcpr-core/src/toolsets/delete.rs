@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcpr_admin::{DeleteToolset, ErrorCode, Failure, ToolsetReport};
+use mcpr_admin::{DeleteToolset, ErrorCode, Failure, ToolsetReport, UnequipToolset};
 use mcpr_store::OPERATOR;
 
 use super::{Asker, Toolset, ToolsetError};
@@ -15,27 +15,39 @@ impl Gateway {
         asker: &Asker,
         asked: DeleteToolset,
     ) -> Result<ToolsetReport, ToolsetError> {
-        let toolset = asker.find(self, &asked.name, asked.owner.as_deref())?;
-        may_delete(asker, &toolset)?;
-        let wearers = self.toolsets.wearers(&toolset);
-        if !wearers.is_empty() && !asked.force {
-            return Err(in_use(asker, &toolset, &wearers).into());
+        let mut first_seen = None;
+        loop {
+            let one_at_a_time = self.toolsets.changing.lock().await;
+            let toolset = asker.find(self, &asked.name, asked.owner.as_deref())?;
+            may_delete(asker, &toolset)?;
+            let wearers = self.toolsets.wearers(&toolset);
+            if !wearers.is_empty() && !asked.force {
+                return Err(in_use(asker, &toolset, &wearers).into());
+            }
+            let report = first_seen.get_or_insert_with(|| self.report(asker, &toolset));
+            if wearers.is_empty() {
+                self.remove(&toolset).await?;
+                return Ok(report.clone());
+            }
+            // Who equips it again meanwhile is seen in the next round.
+            drop(one_at_a_time);
+            for principal in wearers {
+                let asked = UnequipToolset {
+                    principal: Some(principal),
+                };
+                self.unequip(asker, asked).await?;
+            }
         }
-        let report = self.report(asker, &toolset);
-        for principal in &wearers {
-            let asked = mcpr_admin::UnequipToolset {
-                principal: Some(principal.clone()),
-            };
-            self.unequip(asker, asked).await?;
-        }
-        let _one_at_a_time = self.toolsets.changing.lock().await;
+    }
+
+    async fn remove(&self, toolset: &Toolset) -> Result<(), ToolsetError> {
         self.store.delete_toolset(&toolset.owner, &toolset.name).await?;
-        self.toolsets.remove(&toolset);
-        self.snapshot().forget(&toolset);
+        self.toolsets.remove(toolset);
+        self.snapshot().forget(toolset);
         if *toolset.owner == *OPERATOR {
             self.republish();
         }
-        Ok(report)
+        Ok(())
     }
 }
 

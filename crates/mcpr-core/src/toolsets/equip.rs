@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use mcpr_admin::{
-    Active, DefinitionState, EquipToolset, Equipped, ListToolsets, ShowToolset, Skipped, ToolState,
-    ToolsetDetail, ToolsetList, UnequipToolset, Unequipped,
+    Active, DefinitionState, EquipToolset, Equipped, ErrorCode, Failure, ListToolsets, ShowToolset, Skipped,
+    ToolState, ToolsetDetail, ToolsetList, UnequipToolset, Unequipped,
 };
 use mcpr_auth::Timestamp;
 use mcpr_registry::Tool;
@@ -26,8 +26,7 @@ impl Gateway {
         let whom = asker.whom(self, asked.principal.as_deref()).await?;
         let toolset = self.toolsets.find(&whom.key, &asked.name);
         let toolset = toolset.ok_or_else(|| asker.no_toolset(self, &asked.name, None))?;
-        let toolset = self.to_the_end(whom.clone(), Some(toolset)).await?;
-        let toolset = toolset.expect("what was equipped is given back");
+        let toolset = self.put_on(&whom.key, &toolset).await?;
         self.equipped(asker, &whom, &toolset).await
     }
 
@@ -38,42 +37,25 @@ impl Gateway {
         asked: UnequipToolset,
     ) -> Result<Unequipped, ToolsetError> {
         let whom = asker.whom(self, asked.principal.as_deref()).await?;
-        let before = self.toolsets.worn(&whom.key);
-        self.to_the_end(whom.clone(), None).await?;
+        let before = self.take_off(&whom.key).await?;
         Ok(Unequipped {
             toolset: before.map(|before| before.name.to_string()),
             principal: whom.key,
         })
     }
 
-    /// Changes what is equipped, whether or not anybody waits for it: a client that goes away
-    /// half-way leaves nothing half done.
-    async fn to_the_end(
-        self: &Arc<Self>,
-        whom: Whom,
-        toolset: Option<Arc<Toolset>>,
-    ) -> Result<Option<Arc<Toolset>>, ToolsetError> {
-        let gateway = self.clone();
-        let change = self.tasks.spawn(async move {
-            match toolset {
-                Some(toolset) => gateway.put_on(&whom.key, toolset).await.map(Some),
-                None => gateway.take_off(&whom.key).await.map(|()| None),
-            }
-        });
-        let ended = |_| Err(ToolsetError::Fault(Fault::Internal));
-        change.await.unwrap_or_else(ended)
-    }
-
     /// A second one meanwhile fails; what was equipped stays in force until the new one is stored (SET-06).
-    async fn put_on(
-        self: &Arc<Self>,
-        whom: &str,
-        toolset: Arc<Toolset>,
-    ) -> Result<Arc<Toolset>, ToolsetError> {
+    async fn put_on(self: &Arc<Self>, whom: &str, toolset: &Toolset) -> Result<Arc<Toolset>, ToolsetError> {
         let slot = self.toolsets.slot(whom);
         let _mine = slot
             .try_begin()
             .ok_or(ToolsetError::Fault(Fault::OperationInProgress))?;
+        let _one_at_a_time = self.toolsets.changing.lock().await;
+        // It may have been changed, or deleted, until now.
+        let toolset = self
+            .toolsets
+            .exactly(&toolset.owner, &toolset.name)
+            .ok_or_else(|| gone(toolset))?;
         let equip = SavedEquip {
             principal: whom.to_owned(),
             owner: toolset.owner.to_string(),
@@ -92,15 +74,16 @@ impl Gateway {
         Ok(toolset)
     }
 
-    /// Waits for one that is being equipped.
-    async fn take_off(self: &Arc<Self>, whom: &str) -> Result<(), ToolsetError> {
+    /// Waits for one that is being equipped; gives what was equipped.
+    async fn take_off(self: &Arc<Self>, whom: &str) -> Result<Option<Arc<Worn>>, ToolsetError> {
         let slot = self.toolsets.slot(whom);
         let _mine = slot.begin().await;
+        let _one_at_a_time = self.toolsets.changing.lock().await;
         self.store.delete_equip(whom).await?;
         let before = slot.wear(None);
-        self.has_changed(whom, before);
+        self.has_changed(whom, before.clone());
         tracing::info!(principal = whom, "nothing is equipped any more");
-        Ok(())
+        Ok(before)
     }
 
     /// Frees what was made for those who saw the toolset before; the default is everybody's.
@@ -191,4 +174,9 @@ impl Gateway {
         let toolset = asker.find(self, &asked.name, asked.owner.as_deref())?;
         Ok(self.detail(asker, &toolset, &asker.reach(self), true).await?)
     }
+}
+
+fn gone(toolset: &Toolset) -> ToolsetError {
+    let text = format!("the toolset `{}` has just been deleted", toolset.name);
+    Failure::new(ErrorCode::NotFound, text).into()
 }
