@@ -22,6 +22,9 @@ use crate::{Fake, wait_until};
 /// How long a server may take to become ready in a test.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Its configuration file, in its home.
+const FILE: &str = "mcpr.json";
+
 /// A gateway in the making.
 #[derive(Default)]
 pub struct Builder {
@@ -158,17 +161,8 @@ impl Builder {
 
     /// Writes its configuration file.
     fn write(&mut self) -> PathBuf {
-        let file = self.home().path().join("mcpr.json");
-        let servers: Vec<String> = self
-            .servers
-            .iter()
-            .map(|(name, entry)| format!("{}:{entry}", json!(name)))
-            .collect();
-        let text = format!(
-            r#"{{"mcpServers":{{{}}},"mcpr":{}}}"#,
-            servers.join(","),
-            self.own
-        );
+        let file = self.home().path().join(FILE);
+        let text = configuration(&self.servers, &self.own);
         std::fs::write(&file, text).expect("the configuration can be written");
         file
     }
@@ -206,7 +200,9 @@ impl Gateway {
             Some(hook) => Arc::new(Hooked::new(store, hook)) as Arc<dyn Store>,
             None => store,
         };
-        let core = Core::builder(config).store(store);
+        let file = file.to_owned();
+        let read_again = move || Config::from_files(std::slice::from_ref(&file), &Process);
+        let core = Core::builder(config).store(store).reload(read_again);
         let core = match builder.dial.clone() {
             Some(dial) => core.dial(dial),
             None => core,
@@ -237,6 +233,28 @@ impl Gateway {
     /// The folder with its state.
     pub fn home(&self) -> PathBuf {
         self.home.path().to_owned()
+    }
+
+    /// Writes its configuration file anew; it counts after a reload.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be written.
+    pub fn configure(&self, servers: &[(&str, Value)], own: &Value) {
+        let servers: Vec<_> = servers
+            .iter()
+            .map(|(name, entry)| ((*name).to_owned(), entry.clone()))
+            .collect();
+        self.rewrite(&configuration(&servers, own));
+    }
+
+    /// Writes this text into its configuration file.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be written.
+    pub fn rewrite(&self, text: &str) {
+        std::fs::write(self.home.path().join(FILE), text).expect("the configuration can be written");
     }
 
     /// The URL of its endpoint.
@@ -369,6 +387,15 @@ impl Gateway {
         self.core.shutdown().await;
         self.home.clone()
     }
+}
+
+/// A configuration file; the servers stay in their order.
+fn configuration(servers: &[(String, Value)], own: &Value) -> String {
+    let servers: Vec<String> = servers
+        .iter()
+        .map(|(name, entry)| format!("{}:{entry}", json!(name)))
+        .collect();
+    format!(r#"{{"mcpServers":{{{}}},"mcpr":{own}}}"#, servers.join(","))
 }
 
 /// Waits until no process has `mark` in its command line.

@@ -28,8 +28,8 @@ pub(crate) const SERVER: &str = "mcpr";
 /// The definitions, as clients of both eras get them.
 const DEFINITIONS: &str = include_str!("builtins/definitions.json");
 
-/// Members of operations that are an operator's to set.
-const OPERATORS: [&str; 3] = ["principal", "owner", "force"];
+/// The longest text of a tool error: a model has no use for a long name that is told back to it.
+const LONGEST_ERROR: usize = 16 * 1024;
 
 /// The definitions of all built-in tools, one behind the other, as they stand in a list.
 pub(crate) fn listed() -> &'static [u8] {
@@ -105,6 +105,7 @@ impl Gateway {
         let arguments = arguments.unwrap_or_else(|| RawJson::from_static("{}"));
         match Object::read(&arguments) {
             Ok(_) => Ok(arguments),
+            Err(error) if arguments.is_object() => Err(Fault::InvalidParams(format!("`arguments`: {error}"))),
             Err(_) => Err(Fault::InvalidParams("`arguments` must be an object".into())),
         }
     }
@@ -115,6 +116,7 @@ impl Gateway {
         tool: &str,
         arguments: &RawJson,
     ) -> Result<RawJson, ToolsetError> {
+        check_members(tool, arguments)?;
         match tool {
             "discover-all-tools" => {
                 let asked = read::<DiscoverTools>(arguments)?;
@@ -158,19 +160,49 @@ impl Gateway {
     }
 }
 
-/// The arguments of a call as the operation that they are; what is an operator's to say is unknown here.
-fn read<O: Operation>(arguments: &RawJson) -> Result<O, ToolsetError> {
-    let invalid = |what: String| {
-        ToolsetError::Failure(Failure::new(
-            ErrorCode::Invalid,
-            format!("the arguments do not fit: {what}"),
-        ))
+/// Refuses what the schema of a tool does not name; operations know more, which is an operator's to say.
+fn check_members(tool: &str, arguments: &RawJson) -> Result<(), ToolsetError> {
+    let object = Object::read(arguments).map_err(|error| unfit(&error.to_string()))?;
+    let takes = members_of(tool);
+    let unknown = |(name, _): &(&str, RawJson)| !takes.iter().any(|known| known == name);
+    let Some((name, _)) = object.members().find(unknown) else {
+        return Ok(());
     };
-    let object = Object::read(arguments).map_err(|error| invalid(error.to_string()))?;
-    if let Some(member) = OPERATORS.into_iter().find(|member| object.get(member).is_some()) {
-        return Err(invalid(format!("unknown field `{member}`")));
-    }
-    arguments.read().map_err(|error| invalid(error.to_string()))
+    let known: Vec<String> = takes.iter().map(|name| format!("`{name}`")).collect();
+    let known = match known.is_empty() {
+        true => "nothing".to_owned(),
+        false => known.join(", "),
+    };
+    Err(unfit(&format!("unknown field `{name}`; `{tool}` takes {known}")))
+}
+
+/// What the schema of a built-in tool names.
+fn members_of(tool: &str) -> &'static [String] {
+    static MEMBERS: OnceLock<Vec<(String, Vec<String>)>> = OnceLock::new();
+    let all = MEMBERS.get_or_init(|| {
+        let all: Vec<Value> = serde_json::from_str(DEFINITIONS).expect("the definitions are JSON");
+        let told = |tool: &Value| {
+            let members = tool["inputSchema"]["properties"].as_object();
+            let names = members.into_iter().flatten().map(|(name, _)| name.clone());
+            (
+                tool["name"].as_str().unwrap_or_default().to_owned(),
+                names.collect(),
+            )
+        };
+        all.iter().map(told).collect()
+    });
+    let found = all.iter().find(|(name, _)| name == tool);
+    found.map_or(&[], |(_, members)| members)
+}
+
+/// The arguments of a call as the operation that they are.
+fn read<O: Operation>(arguments: &RawJson) -> Result<O, ToolsetError> {
+    arguments.read().map_err(|error| unfit(&error.to_string()))
+}
+
+fn unfit(what: &str) -> ToolsetError {
+    let text = format!("the arguments do not fit: {what}");
+    Failure::new(ErrorCode::Invalid, text).into()
 }
 
 fn shown(output: &impl serde::Serialize) -> Result<RawJson, ToolsetError> {
@@ -194,6 +226,7 @@ fn tool_error(failure: &Failure) -> RawJson {
         .hint
         .as_ref()
         .map_or_else(String::new, |hint| format!("\n{hint}"));
-    let text = Value::from(format!("{}{hint}", failure.message));
+    let text = format!("{}{hint}", failure.message);
+    let text = Value::from(mcpr_telemetry::redact::cut(&text, LONGEST_ERROR));
     RawJson::render(&json!({ "content": [{ "type": "text", "text": text }], "isError": true }))
 }

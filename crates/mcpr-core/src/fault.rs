@@ -57,6 +57,9 @@ pub(crate) enum Fault {
     /// SET-06.
     #[error("operation in progress: a toolset is being equipped for this principal; try again in a moment")]
     OperationInProgress,
+    /// Another process does not let go of the database.
+    #[error("the database is locked by another process, and nothing was changed; try again in a moment")]
+    DatabaseLocked,
     /// The same for prompts.
     #[error("Unknown prompt: {0}")]
     UnknownPrompt(String),
@@ -240,6 +243,7 @@ impl Fault {
             | Self::Unanswered(_)
             | Self::Stopping
             | Self::OperationInProgress
+            | Self::DatabaseLocked
             | Self::Internal => code::INTERNAL,
         }
     }
@@ -295,7 +299,7 @@ impl Fault {
             Self::Timeout { .. } => "timeout",
             Self::Silence { .. } => "silence",
             Self::Forbidden(_) => "forbidden",
-            Self::TooManySuspended(_) => "busy",
+            Self::TooManySuspended(_) | Self::DatabaseLocked => "busy",
             Self::Stopping => "starting",
             Self::OperationInProgress => "operation_in_progress",
             Self::Internal => "internal",
@@ -321,7 +325,7 @@ impl Fault {
                 Retry::No => "no",
             },
             Self::Timeout { .. } | Self::Silence { .. } | Self::Internal => "unsafe",
-            Self::Stopping | Self::OperationInProgress => "safe",
+            Self::Stopping | Self::OperationInProgress | Self::DatabaseLocked => "safe",
             _ => "no",
         }
     }

@@ -45,8 +45,13 @@ impl Gateway {
         }
         if context.era() == Era::Stateless {
             let plain = scope == Scope::everything();
+            // A client that can change the list with its next call must not keep it: it would not see what it has equipped.
+            let held = match kind {
+                Kind::Tools if sight.builtins => Freshness::STALE,
+                _ => fresh,
+            };
             result.push(caching(
-                fresh,
+                held,
                 plain && context.principal == Principal::anonymous(),
             ));
         }

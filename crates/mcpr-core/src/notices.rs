@@ -1,10 +1,11 @@
 //! Telling clients what has changed: lists, resources and tasks.
 
 use mcpr_auth::Principal;
+use mcpr_registry::ServerName;
 
 use crate::client::Context;
 use crate::gateway::Gateway;
-use crate::scope::{Asked, Scope};
+use crate::scope::{Asked, Scope, Within};
 
 mod filter;
 mod listen;
@@ -33,5 +34,11 @@ impl Caller {
     /// What limits its sight now.
     pub(crate) fn scope(&self, gateway: &Gateway) -> Scope {
         gateway.scope(&self.principal, &self.asked).0
+    }
+
+    /// Whether what a server tells still concerns it: a project can lose a server after somebody subscribed.
+    pub(crate) fn hears(&self, gateway: &Gateway, server: &ServerName) -> bool {
+        let scope = self.scope(gateway);
+        scope.within == Within::Everything || gateway.snapshot().sight(&scope).sees(server.as_str())
     }
 }

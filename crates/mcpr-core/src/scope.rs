@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use http::HeaderMap;
 use http::request::Parts;
 use mcpr_admin::ActiveBy;
 use mcpr_auth::Principal;
@@ -75,12 +76,10 @@ impl Asked {
     /// What the head of a request says; a header wins over the query (PRJ-02).
     pub(crate) fn by(head: &Parts) -> Self {
         let query = head.uri.query().unwrap_or_default();
+        let named = |value: &Arc<str>| !value.is_empty();
         let said = |(header, parameter)| {
-            let value = head.headers.get(header).and_then(|value| value.to_str().ok());
-            let value = value.map(|value| value.trim().into());
-            value
-                .or_else(|| parameter_of(query, parameter))
-                .filter(|value: &Arc<str>| !value.is_empty())
+            let header = header_of(&head.headers, header).filter(named);
+            header.or_else(|| parameter_of(query, parameter).filter(named))
         };
         Self {
             project: said(PROJECT),
@@ -90,13 +89,29 @@ impl Asked {
 
     /// The same with what the `_meta` of a caller says that needs no token: on a pipe, or embedded.
     pub(crate) fn or_meta(&self, params: Option<&Object>) -> Self {
-        let said = || params?.object("_meta")?.text("projectId");
+        let said = || {
+            let value = params?.object("_meta")?.get("projectId")?;
+            // What is no text names no project that is there.
+            let raw = || (!value.is_null()).then(|| value.as_str().to_owned());
+            value.to_text().or_else(raw)
+        };
         match said().filter(|_| self.project.is_none()) {
             Some(project) => Self {
                 project: Some(project.into()),
                 ..self.clone()
             },
             None => self.clone(),
+        }
+    }
+}
+
+impl Limit {
+    /// Whether a tool of that origin name can be used at all.
+    pub(crate) fn allows(&self, name: &str) -> bool {
+        match self {
+            Self::None => true,
+            Self::To(toolset) => toolset.selection.matches_name(name),
+            Self::Unknown => false,
         }
     }
 }
@@ -189,10 +204,43 @@ fn only(toolset: Option<Arc<Toolset>>) -> Choice {
     toolset.map_or(Choice::Unknown, Choice::Only)
 }
 
+/// The value of a header. What cannot be read limits all the same: bytes that are no text name nothing that
+/// is there, and neither do several values that differ (RFC 9110 5.3).
+fn header_of(headers: &HeaderMap, name: &str) -> Option<Arc<str>> {
+    let mut values: Vec<_> = headers.get_all(name).iter().collect();
+    values.dedup();
+    let texts = values
+        .iter()
+        .map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let texts: Vec<String> = texts.map(|text| text.trim().to_owned()).collect();
+    (!texts.is_empty()).then(|| texts.join(", ").into())
+}
+
 /// The value of a parameter in a query, decoded (RFC 3986, WHATWG URL: application/x-www-form-urlencoded).
 fn parameter_of(query: &str, name: &str) -> Option<Arc<str>> {
     let mut pairs = form_urlencoded::parse(query.as_bytes());
     pairs
         .find(|(key, _)| key == name)
         .map(|(_, value)| value.as_ref().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use mcpr_protocol::RawJson;
+
+    use super::*;
+
+    #[test]
+    fn prj_03_a_project_that_is_no_text_is_none_that_is_there() {
+        let named = |id: &str| {
+            let params = RawJson::trusted(format!(r#"{{"_meta":{{"projectId":{id}}}}}"#));
+            let params = Object::read(&params).expect("an object");
+            Asked::default().or_meta(Some(&params)).project
+        };
+
+        assert_eq!(named(r#""web""#).as_deref(), Some("web"));
+        assert_eq!(named("5").as_deref(), Some("5"));
+        assert_eq!(named(r#"["web"]"#).as_deref(), Some(r#"["web"]"#));
+        assert_eq!(named("null"), None);
+    }
 }

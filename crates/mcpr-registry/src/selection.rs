@@ -84,8 +84,12 @@ impl Selection {
 
     /// Whether a tool is chosen.
     pub fn matches(&self, origin: &Origin) -> bool {
-        let name = origin.to_string();
-        self.exact.contains(name.as_str()) || self.patterns.iter().any(|pattern| pattern.matches(&name))
+        self.matches_name(&origin.to_string())
+    }
+
+    /// Whether a name is chosen, whoever has a tool of it.
+    pub fn matches_name(&self, name: &str) -> bool {
+        self.exact.contains(name) || self.patterns.iter().any(|pattern| pattern.matches(name))
     }
 
     /// Whether tools of a server could be chosen.

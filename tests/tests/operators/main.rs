@@ -7,5 +7,7 @@
 
 mod calls;
 mod common;
+mod daily;
 mod doors;
+mod ending;
 mod events;

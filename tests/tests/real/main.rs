@@ -2,6 +2,7 @@
 
 mod asked;
 mod brood;
+mod builtins;
 mod bytes;
 mod clients;
 mod direct;

@@ -1,10 +1,11 @@
 //! Who hears of a change, and in which form.
 
+use mcpr_tests::client::Session;
 use mcpr_tests::gateway;
 use serde_json::json;
 
 use crate::LAST;
-use crate::ear::{Way, subscribe, unsubscribe};
+use crate::ear::{Ear, Way, subscribe, unsubscribe};
 use crate::stands::{Kind, before, exposed, telling, touch, touch_at};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -194,4 +195,31 @@ async fn agg_11_what_was_left_is_not_told_when_a_stream_opens_later() {
 
     let message = stream.message(|message| !message.is_null()).await.unwrap();
     assert_eq!(message["params"]["uri"], LAST);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn prj_01_who_has_subscribed_hears_nothing_of_a_server_that_has_left_the_project() {
+    let (a, b) = (Kind::SessionHttp.run(telling()), Kind::SessionHttp.run(telling()));
+    let gateway = gateway().fake("a", &a).fake("b", &b).ready().await;
+    let project = |servers| json!({ "name": "p", "servers": servers, "replace": true });
+    gateway.operate("projects/save", project(json!(["a", "b"]))).await;
+    let token = gateway
+        .operate("tokens/create", json!({ "name": "bound", "project": "p" }))
+        .await;
+    let token = token["secret"].as_str().expect("a secret");
+    let session = Session::open(gateway.port, token, "2025-11-25").await;
+    let (left, last) = ("resource://b/file:///a", exposed(LAST));
+    for uri in [left, last.as_str()] {
+        assert_eq!(subscribe(&session, uri).await["result"], json!({}));
+    }
+    let stream = session.stream().await;
+    let mut ear = Ear::Stream(Box::new(session), stream);
+    touch_at(&gateway, "b", &json!({ "uri": "file:///a" })).await;
+    assert_eq!(ear.hears_of().await, left);
+
+    gateway.operate("projects/save", project(json!(["a"]))).await;
+    touch_at(&gateway, "b", &json!({ "uri": "file:///a" })).await;
+    touch(&gateway, LAST).await;
+
+    assert_eq!(ear.hears_of().await, last);
 }

@@ -1,7 +1,15 @@
 //! Clients that use the built-in tools.
 
+use std::time::Duration;
+
 use mcpr_tests::client::{Session, Stateless};
+use mcpr_tests::http::Connection;
 use serde_json::Value;
+use tokio::task::yield_now;
+use tokio::time::timeout;
+
+/// How long something may take that happens by itself.
+const SOON: Duration = Duration::from_secs(10);
 
 /// The structured result of a built-in tool.
 pub(crate) async fn use_tool(client: &Session, tool: &str, arguments: &str) -> Value {
@@ -47,4 +55,25 @@ pub(crate) async fn others(client: &Session) -> Vec<String> {
     let built_in: Vec<_> = names.drain(..BUILT_INS.len()).collect();
     assert_eq!(built_in, BUILT_INS);
     names
+}
+
+/// What happens soon.
+pub(crate) async fn soon<T>(happens: impl Future<Output = T>) -> T {
+    timeout(SOON, happens).await.expect("it happens soon")
+}
+
+/// Looks again and again until something holds.
+pub(crate) async fn until(mut holds: impl AsyncFnMut() -> bool) {
+    let looking = async {
+        while !holds().await {
+            yield_now().await;
+        }
+    };
+    soon(looking).await;
+}
+
+/// Waits until a client is told that its list of tools has changed, which must be the next it hears.
+pub(crate) async fn hears_of_tools(stream: &mut Connection) {
+    let notice = soon(stream.event()).await.expect("a notice").message();
+    assert_eq!(notice["method"], "notifications/tools/list_changed", "{notice}");
 }

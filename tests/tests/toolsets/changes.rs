@@ -15,7 +15,7 @@ fn git() -> Fake {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn set_06_of_two_equips_at_once_one_works_and_an_unequip_waits() {
-    let (fake, gate) = (git(), Gate::new());
+    let (fake, gate) = (git(), Gate::before("put_equip"));
     let builder = gateway().with_builtins().hook(gate.hook());
     let gateway = builder.fake("git", &fake).ready().await;
     let (one, two, three) = tokio::join!(gateway.client(), gateway.client(), gateway.client());
@@ -50,7 +50,7 @@ async fn set_06_of_two_equips_at_once_one_works_and_an_unequip_waits() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn set_06_an_equip_that_fails_leaves_the_old_toolset_in_force() {
-    let (fake, gate) = (git(), Gate::new());
+    let (fake, gate) = (git(), Gate::before("put_equip"));
     let builder = gateway().with_builtins().hook(gate.hook());
     let gateway = builder.fake("git", &fake).ready().await;
     let agent = gateway.client().await;

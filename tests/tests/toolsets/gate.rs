@@ -1,4 +1,4 @@
-//! Holds up what is stored when something is equipped, or lets it fail.
+//! Holds up one operation of the store, or lets it fail.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,11 +7,12 @@ use mcpr_store::StoreError;
 use mcpr_tests::hooked::Hook;
 use tokio::sync::{Notify, watch};
 
-/// Stands before every change of what is equipped.
+/// Stands before an operation of the store.
 #[derive(Clone)]
 pub(crate) struct Gate(Arc<Shared>);
 
 struct Shared {
+    operation: &'static str,
     open: watch::Sender<bool>,
     waited_at: Notify,
     broken: AtomicBool,
@@ -19,8 +20,9 @@ struct Shared {
 
 impl Gate {
     /// An open one.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn before(operation: &'static str) -> Self {
         Self(Arc::new(Shared {
+            operation,
             open: watch::Sender::new(true),
             waited_at: Notify::new(),
             broken: AtomicBool::new(false),
@@ -53,9 +55,9 @@ impl Gate {
         Arc::new(move |operation| {
             let gate = gate.clone();
             Box::pin(async move {
-                match operation {
-                    "put_equip" => gate.pass().await,
-                    _ => Ok(()),
+                match operation == gate.0.operation {
+                    true => gate.pass().await,
+                    false => Ok(()),
                 }
             })
         })
@@ -66,7 +68,9 @@ impl Gate {
             return Err(StoreError::Closed);
         }
         let mut open = self.0.open.subscribe();
-        self.0.waited_at.notify_one();
+        if !*open.borrow() {
+            self.0.waited_at.notify_one();
+        }
         let _ = open.wait_for(|open| *open).await;
         Ok(())
     }

@@ -2,8 +2,16 @@
 
 mod agents;
 mod changes;
+mod crowd;
+mod filed;
 mod gate;
+mod limits;
+mod others;
 mod pipes;
+mod principals;
 mod projects;
+mod races;
+mod reload;
+mod revisions;
 mod story;
 mod switches;

@@ -132,6 +132,26 @@ async fn prj_03_an_unknown_project_is_an_empty_list_that_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn prj_03_a_header_that_names_nothing_readable_never_shows_everything() {
+    let shop = shop().await;
+    let client = shop.gateway.client().await;
+    let odd: [&[(&str, &str)]; 3] = [
+        &[("x-mcpr-project", "caf\u{e9}")],
+        &[("x-mcpr-project", "web"), ("x-mcpr-project", "eu")],
+        &[("x-mcpr-toolset", "caf\u{e9}")],
+    ];
+
+    for headers in odd {
+        let (names, notes) = listed(&client, "/mcp", headers, "tools/list").await;
+        assert!(names.is_empty(), "{headers:?} shows {names:?}");
+        assert!(notes.to_string().contains("\"unknown\""), "{notes}");
+    }
+    let empty = [("x-mcpr-project", "")];
+    let (by_url, _) = listed(&client, "/mcp?project=web", &empty, "tools/list").await;
+    assert_eq!(by_url, ["web_t", "web_u"], "an empty header names nothing");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn prj_01_a_project_has_servers_by_tag_and_may_carry_a_toolset() {
     let shop = shop().await;
     let client = shop.gateway.client().await;

@@ -83,7 +83,11 @@ pub struct DiscoveredTool {
 
 /// One entry of a toolset.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[serde(
+    deny_unknown_fields,
+    rename_all = "camelCase",
+    expecting = "an object with `namespacedName`"
+)]
 pub struct ToolsetEntry {
     /// `server.tool`; `*` stands for anything.
     pub namespaced_name: String,

@@ -133,7 +133,9 @@ impl Listen {
         if self.standing.is_none() {
             for feed in Feed::ALL {
                 while let Some(told) = self.ears.of(feed).inbox.take() {
-                    self.ready.insert(1, self.news(feed, &told));
+                    if self.concerns(feed, &told) {
+                        self.ready.insert(1, self.news(feed, &told));
+                    }
                 }
             }
         }
@@ -143,9 +145,16 @@ impl Listen {
     /// Takes what a server told; a client that has missed something is sent away, to listen again.
     fn tell(&mut self, feed: Feed, told: Option<Told>) {
         match told {
+            Some(told) if !self.concerns(feed, &told) => {}
             Some(told) => self.ready = vec![self.news(feed, &told)],
             None => self.conclude(),
         }
+    }
+
+    /// Whether the client may still hear of it; its tasks are its own wherever they run.
+    fn concerns(&self, feed: Feed, told: &Told) -> bool {
+        let hears = |gateway: Arc<Gateway>| self.caller.hears(&gateway, &told.server);
+        feed == Feed::Tasks || self.gateway.upgrade().is_none_or(hears)
     }
 
     /// What a server told, in the words of this client.

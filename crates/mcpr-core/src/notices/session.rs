@@ -57,7 +57,10 @@ impl SessionNotices {
                 changed = self.worn.changed() => changed.ok()?,
                 message = self.session.post.next() => return Some(message),
                 Some(told) = self.session.subscriber.inbox.next() => {
-                    return Some(Notification::text(notification::RESOURCE_UPDATED, told.params.into()));
+                    if self.caller.hears(&*self.gateway.upgrade()?, &told.server) {
+                        return Some(Notification::text(notification::RESOURCE_UPDATED, told.params.into()));
+                    }
+                    continue;
                 }
             }
             self.worn.mark_unchanged();

@@ -109,7 +109,7 @@ fn find<'s>(snapshot: &'s Snapshot, name: &str, checks: &mut Vec<Check>) -> Opti
         checks.push(check(CheckedOf::Name, Verdict::Block, found, hint));
         return None;
     }
-    let (_, reason) = absent(snapshot, name);
+    let (_, reason) = absent(snapshot, &snapshot.sight(&Scope::everything()), name);
     let hint = suggestions(snapshot, name);
     let hint = hint.first().map(|near| format!("did you mean `{near}`?"));
     checks.push(check(

@@ -1,6 +1,5 @@
 //! The running gateway as a whole.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use mcpr_admin::{Drain, Drained, Execute, Failure, Reload, Reloaded};
@@ -24,14 +23,15 @@ impl Execute<Drain, Principal> for Operator {
         let gateway = &self.gateway;
         tracing::info!("an operator drains the gateway");
         gateway.closing.cancel();
-        let before = gateway.finished.load(Ordering::Relaxed);
+        let before = gateway.under_way.len();
         gateway.under_way.close();
         let wait = asked.wait_ms.map_or(WAIT, Duration::from_millis);
         let _ = tokio::time::timeout(wait, gateway.under_way.wait()).await;
+        let abandoned = gateway.under_way.len();
         let drained = Drained {
             pid: std::process::id(),
-            finished: gateway.finished.load(Ordering::Relaxed) - before,
-            abandoned: gateway.under_way.len() as u64,
+            finished: before.saturating_sub(abandoned) as u64,
+            abandoned: abandoned as u64,
         };
         gateway.stop.cancel();
         Ok(drained)

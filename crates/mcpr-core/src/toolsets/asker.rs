@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcpr_admin::{ErrorCode, Failure};
 use mcpr_auth::Principal;
 use mcpr_registry::nearest;
-use mcpr_store::{DEFAULT, OPERATOR, StoreError};
+use mcpr_store::{DEFAULT, DatabaseFault, OPERATOR, StoreError};
 
 use super::Toolset;
 use crate::client::Context;
@@ -195,7 +195,10 @@ impl From<StoreError> for ToolsetError {
     /// The details are in the log only (HTTP-04).
     fn from(error: StoreError) -> Self {
         tracing::error!(reason = %error, "a change of toolsets could not be stored");
-        Self::Fault(Fault::Internal)
+        Self::Fault(match error {
+            StoreError::Database(error) if error.fault() == DatabaseFault::Locked => Fault::DatabaseLocked,
+            _ => Fault::Internal,
+        })
     }
 }
 
@@ -203,8 +206,8 @@ impl From<ToolsetError> for Failure {
     fn from(error: ToolsetError) -> Self {
         match error {
             ToolsetError::Failure(failure) => failure,
-            ToolsetError::Fault(Fault::OperationInProgress) => {
-                Failure::new(ErrorCode::Unavailable, Fault::OperationInProgress.to_string())
+            ToolsetError::Fault(fault @ (Fault::OperationInProgress | Fault::DatabaseLocked)) => {
+                Failure::new(ErrorCode::Unavailable, fault.to_string())
             }
             ToolsetError::Fault(fault) => Failure::new(ErrorCode::Failed, fault.to_string()),
         }

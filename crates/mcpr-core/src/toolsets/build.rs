@@ -11,9 +11,11 @@ use mcpr_auth::Timestamp;
 use mcpr_registry::{Selection, Tool, View, definition_hash, nearest};
 use mcpr_store::{Definition, OPERATOR};
 
-use super::detail::absent;
+use super::detail::{OUT_OF_SCOPE, absent};
 use super::{Asker, Toolset, ToolsetError, fresh_version};
 use crate::gateway::Gateway;
+use crate::scope::Limit;
+use crate::sight::Sight;
 use crate::snapshot::Snapshot;
 
 /// The longest name of a toolset, in characters.
@@ -78,9 +80,10 @@ impl Gateway {
         let _one_at_a_time = self.toolsets.changing.lock().await;
         let before = self.replaced(asker, &draft)?;
         let snapshot = self.snapshot();
-        let sight = snapshot.sight(&asker.reach(self));
+        let reach = asker.reach(self);
+        let sight = snapshot.sight(&reach);
         let known = before.as_ref().map(|before| &before.selection);
-        let warnings = check_names(&snapshot, &sight.reachable, &draft, known)?;
+        let warnings = check_names(&snapshot, &sight, &reach.limit, &draft, known)?;
         let selection = Selection::new(draft.tools.iter().map(|entry| &entry.namespaced_name));
         let (mut pins, definitions) = pinned(&sight.reachable.select(&selection));
         for entry in &draft.tools {
@@ -244,10 +247,12 @@ fn check_shape(draft: &Draft) -> Result<(), ToolsetError> {
 /// had before it may keep.
 fn check_names(
     snapshot: &Snapshot,
-    reachable: &View,
+    sight: &Sight,
+    limit: &Limit,
     draft: &Draft,
     before: Option<&Selection>,
 ) -> Result<Vec<String>, ToolsetError> {
+    let reachable = &sight.reachable;
     let had = |name: &str| before.is_some_and(|before| before.names().iter().any(|known| **known == *name));
     let (mut wrong, mut warnings) = (Vec::new(), Vec::new());
     for entry in &draft.tools {
@@ -262,10 +267,13 @@ fn check_names(
             }
             continue;
         }
-        match absent(snapshot, name) {
-            (ToolState::Missing, reason) if !draft.force && !had(name) => {
-                wrong.push(unknown(reachable, name, &reason))
-            }
+        // Who may not use it is told the same whether it is there or not.
+        let why = match limit.allows(name) {
+            true => absent(snapshot, sight, name),
+            false => (ToolState::Missing, OUT_OF_SCOPE.to_owned()),
+        };
+        match why {
+            (ToolState::Missing, reason) if !draft.force && !had(name) => wrong.push((name, reason)),
             (_, reason) => warnings.push(format!("`{name}` is skipped for now: {reason}")),
         }
     }
@@ -276,15 +284,15 @@ fn check_names(
         Some(more) if more > 0 => format!("\nand {more} more"),
         _ => String::new(),
     };
+    // What was meant takes long to find: only for those that are told.
+    let told = wrong.iter().take(TOLD);
+    let told = told.map(|(name, reason)| unknown(reachable, name, reason));
     let fit = if wrong.len() == 1 {
         "one of the names fits"
     } else {
         "some of the names fit"
     };
-    let text = format!(
-        "{fit} no tool:\n{}{more}",
-        wrong[..wrong.len().min(TOLD)].join("\n")
-    );
+    let text = format!("{fit} no tool:\n{}{more}", told.collect::<Vec<_>>().join("\n"));
     Err(Failure::new(ErrorCode::Invalid, text).into())
 }
 

@@ -10,14 +10,29 @@ use mcpr_store::{Definition, StoreError};
 use super::{Asker, Toolset};
 use crate::gateway::Gateway;
 use crate::plan::{Filter, Kept, Standing};
-use crate::scope::Scope;
+use crate::scope::{Limit, Scope, Within};
 use crate::sight::Sight;
 use crate::snapshot::Snapshot;
+
+/// Why a tool is not there that may well be.
+pub(super) const OUT_OF_SCOPE: &str = "it is outside of what this token or project allows";
 
 /// A tool that an entry of a toolset means, or an entry that means none.
 enum Meant<'s> {
     Tool(&'s Tool),
     Nothing(&'s str),
+}
+
+/// Who is told of a toolset: an operator of all of it, others of nothing that their token and project keep
+/// from them, not even by its name.
+struct Audience<'a> {
+    snapshot: &'a Snapshot,
+    /// What can be equipped.
+    sight: &'a Sight,
+    scope: &'a Scope,
+    operator: bool,
+    /// Whether it is who wrote the entries.
+    author: bool,
 }
 
 impl Gateway {
@@ -52,6 +67,15 @@ impl Gateway {
         with_hashes: bool,
     ) -> Result<ToolsetDetail, StoreError> {
         let before = self.definitions_before(toolset).await?;
+        let snapshot = self.snapshot();
+        let audience = Audience {
+            sight: &snapshot.sight(&scope.unchosen()),
+            snapshot: &snapshot,
+            scope,
+            operator: asker.operator,
+            author: *toolset.owner == *asker.owner(),
+        };
+        let names = toolset.selection.names().iter();
         let hash = |name: &str| toolset.pins.get(name).filter(|_| with_hashes).cloned();
         let entry = |name: &str| ToolsetEntry {
             namespaced_name: name.to_string(),
@@ -59,8 +83,11 @@ impl Gateway {
         };
         Ok(ToolsetDetail {
             toolset: self.report(asker, toolset),
-            entries: toolset.selection.names().iter().map(|name| entry(name)).collect(),
-            tools: self.tools_of(toolset, scope, &before),
+            entries: names
+                .filter(|name| audience.hears_of(name))
+                .map(|name| entry(name))
+                .collect(),
+            tools: audience.tools_of(toolset, &before),
         })
     }
 
@@ -79,65 +106,115 @@ impl Gateway {
         let read = |stored: Definition| Some((stored.hash, RawJson::parse(stored.body.into()).ok()?));
         Ok(stored.into_iter().filter_map(read).collect())
     }
-
-    /// The tools of a toolset one by one, and what of it means none.
-    pub(super) fn tools_of(
-        &self,
-        toolset: &Toolset,
-        scope: &Scope,
-        before: &BTreeMap<String, RawJson>,
-    ) -> Vec<ToolsetTool> {
-        let snapshot = self.snapshot();
-        let sight = snapshot.sight(&scope.unchosen());
-        let meant = meant(&snapshot, &toolset.selection);
-        meant
-            .into_iter()
-            .map(|meant| match meant {
-                Meant::Nothing(entry) => nothing(&snapshot, entry),
-                Meant::Tool(tool) => {
-                    let (state, reason) = usable(&snapshot, &sight, tool);
-                    let (definition, changes) = compared(toolset, tool, before);
-                    ToolsetTool {
-                        namespaced_name: tool.origin.to_string(),
-                        exposed_name: Some(tool.exposed.to_string()),
-                        state,
-                        reason,
-                        definition,
-                        changes,
-                        estimated_tokens: Some(tool.tokens()),
-                    }
-                }
-            })
-            .collect()
-    }
 }
 
-/// The tools that a selection means, in its order, each once.
-fn meant<'s>(snapshot: &'s Snapshot, selection: &'s Selection) -> Vec<Meant<'s>> {
-    let mut seen = HashSet::new();
-    let mut all = Vec::new();
-    for name in selection.names() {
-        if !Selection::is_pattern(name) {
-            match snapshot.all.tool_by_origin(name) {
-                Some(tool) if seen.insert(tool.origin.clone()) => all.push(Meant::Tool(tool)),
-                Some(_) => {}
-                None => all.push(Meant::Nothing(name)),
+impl Audience<'_> {
+    /// The tools of a toolset one by one, and what of it means none.
+    fn tools_of(&self, toolset: &Toolset, before: &BTreeMap<String, RawJson>) -> Vec<ToolsetTool> {
+        let told = |meant| match meant {
+            Meant::Nothing(entry) => self.hears_of(entry).then(|| self.nothing(entry)),
+            Meant::Tool(tool) => {
+                let (state, reason) = usable(self.snapshot, self.sight, tool);
+                let (definition, changes) = compared(toolset, tool, before);
+                Some(ToolsetTool {
+                    namespaced_name: tool.origin.to_string(),
+                    exposed_name: Some(tool.exposed.to_string()),
+                    state,
+                    reason,
+                    definition,
+                    changes,
+                    estimated_tokens: Some(tool.tokens()),
+                })
             }
-            continue;
-        }
-        let one = Selection::new([name]);
-        let mut any = false;
-        for tool in snapshot.all.tools().filter(|tool| one.matches(&tool.origin)) {
-            any = true;
-            if seen.insert(tool.origin.clone()) {
-                all.push(Meant::Tool(tool));
+        };
+        self.meant(&toolset.selection)
+            .into_iter()
+            .filter_map(told)
+            .collect()
+    }
+
+    /// The tools that a selection means to these, in its order, each once.
+    fn meant<'s>(&'s self, selection: &'s Selection) -> Vec<Meant<'s>> {
+        let all_tools = &self.snapshot.all;
+        let mut seen = HashSet::new();
+        let mut all = Vec::new();
+        for name in selection.names() {
+            if !Selection::is_pattern(name) {
+                // Two origins can read the same; the one in reach is meant.
+                let reachable = self.sight.reachable.tool_by_origin(name);
+                let any = || all_tools.tool_by_origin(name).filter(|tool| self.knows(tool));
+                match reachable.or_else(any) {
+                    Some(tool) if seen.insert(tool.origin.clone()) => all.push(Meant::Tool(tool)),
+                    Some(_) => {}
+                    None => all.push(Meant::Nothing(name)),
+                }
+                continue;
+            }
+            let one = Selection::new([name]);
+            let fits = |tool: &&Tool| one.matches(&tool.origin) && self.knows(tool);
+            let mut any = false;
+            for tool in all_tools.tools().filter(fits) {
+                any = true;
+                if seen.insert(tool.origin.clone()) {
+                    all.push(Meant::Tool(tool));
+                }
+            }
+            if !any {
+                all.push(Meant::Nothing(name));
             }
         }
-        if !any {
-            all.push(Meant::Nothing(name));
+        all
+    }
+
+    /// Whether a tool may be told of.
+    fn knows(&self, tool: &Tool) -> bool {
+        let (server, name) = (tool.origin.server.as_str(), tool.origin.to_string());
+        self.operator || self.sight.sees(server) && self.scope.limit.allows(&name)
+    }
+
+    /// Whether an entry may be told of: who wrote it has it already.
+    fn hears_of(&self, entry: &str) -> bool {
+        self.author || self.reaches(entry)
+    }
+
+    /// Whether an entry is about what is in scope, be there such a tool or not.
+    fn reaches(&self, entry: &str) -> bool {
+        if self.operator {
+            return true;
+        }
+        let one = Selection::new([entry]);
+        let in_sight = || {
+            let mut entries = self.snapshot.plan.entries();
+            entries.any(|known| self.sight.sees(known.name.as_str()) && one.concerns(&known.name))
+        };
+        let allowed = || match (&self.scope.limit, Selection::is_pattern(entry)) {
+            (Limit::None, _) => true,
+            (limit, false) => limit.allows(entry),
+            // What it would fit may be narrower than it is itself.
+            (_, true) => {
+                let mut tools = self.snapshot.all.tools();
+                tools.any(|tool| one.matches(&tool.origin) && self.knows(tool))
+            }
+        };
+        (self.scope.within == Within::Everything || in_sight()) && allowed()
+    }
+
+    /// What is told of an entry that no tool fits.
+    fn nothing(&self, entry: &str) -> ToolsetTool {
+        let (state, reason) = match self.reaches(entry) {
+            true => absent(self.snapshot, self.sight, entry),
+            false => (ToolState::OutOfScope, OUT_OF_SCOPE.to_owned()),
+        };
+        ToolsetTool {
+            namespaced_name: entry.to_owned(),
+            exposed_name: None,
+            state,
+            reason: Some(reason),
+            definition: DefinitionState::Missing,
+            changes: Vec::new(),
+            estimated_tokens: None,
         }
     }
-    all
 }
 
 /// Whether a tool that is there can be used in a sight, and why not.
@@ -148,10 +225,7 @@ fn usable(snapshot: &Snapshot, sight: &Sight, tool: &Tool) -> (ToolState, Option
         return (ToolState::Disabled, Some("an operator has turned it off".into()));
     }
     if sight.reachable.tool_by_origin(&name).is_none() {
-        return (
-            ToolState::OutOfScope,
-            Some("it is outside of what this token or project allows".into()),
-        );
+        return (ToolState::OutOfScope, Some(OUT_OF_SCOPE.into()));
     }
     if snapshot.listed.tool_by_origin(&name).is_none() {
         let reason = snapshot
@@ -175,29 +249,15 @@ fn why_unavailable(server: &str, state: Option<(ServerState, Option<String>)>) -
     }
 }
 
-/// What is told of an entry that no tool fits.
-fn nothing(snapshot: &Snapshot, entry: &str) -> ToolsetTool {
-    let (state, reason) = absent(snapshot, entry);
-    ToolsetTool {
-        namespaced_name: entry.to_owned(),
-        exposed_name: None,
-        state,
-        reason: Some(reason),
-        definition: DefinitionState::Missing,
-        changes: Vec::new(),
-        estimated_tokens: None,
-    }
-}
-
-/// Why there is no tool of that name.
-pub(crate) fn absent(snapshot: &Snapshot, name: &str) -> (ToolState, String) {
+/// Why there is no tool of that name for those who see this; servers out of sight are as good as none.
+pub(crate) fn absent(snapshot: &Snapshot, sight: &Sight, name: &str) -> (ToolState, String) {
     if Selection::is_pattern(name) {
         return (ToolState::Missing, "it fits no tool now".into());
     }
     let plan = &snapshot.plan;
     let of_server = |entry: &&std::sync::Arc<mcpr_config::ServerEntry>| {
         let rest = name.strip_prefix(entry.name.as_str());
-        rest.is_some_and(|rest| rest.starts_with('.'))
+        rest.is_some_and(|rest| rest.starts_with('.')) && sight.sees(entry.name.as_str())
     };
     let Some(entry) = plan
         .entries()
@@ -243,6 +303,10 @@ pub(crate) fn absent(snapshot: &Snapshot, name: &str) -> (ToolState, String) {
             );
         }
         None => {}
+    }
+    let is_off = snapshot.all.tool_by_origin(name).is_some() && snapshot.known.tool_by_origin(name).is_none();
+    if is_off {
+        return (ToolState::Disabled, "an operator has turned it off".into());
     }
     let seen = snapshot.servers.iter().find(|seen| seen.name == entry.name);
     let state = seen.and_then(|seen| seen.state.clone());

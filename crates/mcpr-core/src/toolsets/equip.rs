@@ -105,7 +105,14 @@ impl Gateway {
     ) -> Result<Equipped, ToolsetError> {
         let scope = whom.scope_with(self, toolset);
         let sight = self.snapshot().sight(&scope);
-        let ToolsetDetail { tools, toolset, .. } = self.detail(asker, toolset, &scope, false).await?;
+        let ToolsetDetail {
+            toolset,
+            entries,
+            tools,
+        } = self.detail(asker, toolset, &scope, false).await?;
+        let unnamed = toolset.entries.saturating_sub(entries.len() as u64);
+        let unnamed = (unnamed > 0)
+            .then(|| format!("entries that are outside of what this token or project allows: {unnamed}"));
         let skipped = tools.iter().filter(|tool| tool.state != ToolState::Registered);
         let skipped = skipped.map(|tool| Skipped {
             namespaced_name: tool.namespaced_name.clone(),
@@ -125,7 +132,7 @@ impl Gateway {
             principal: whom.key.clone(),
             tools: sight.listed.tools().map(signature as fn(&Tool) -> _).collect(),
             skipped: skipped.collect(),
-            warnings: warnings.collect(),
+            warnings: warnings.chain(unnamed).collect(),
             toolset,
         })
     }
