@@ -135,12 +135,17 @@ impl Gateway {
         self.stop();
         self.sessions.end_all();
         self.suspensions.end_all();
+        self.under_way.close();
         self.farewells.close();
-        let _ = tokio::time::timeout(FAREWELL, self.farewells.wait()).await;
+        // Requests that are given up here say so only when their tasks get to it.
+        let told = async {
+            self.under_way.wait().await;
+            self.farewells.wait().await;
+        };
+        let _ = tokio::time::timeout(FAREWELL, told).await;
         self.tasks.close();
         self.pool.shutdown(SERVERS_GRACE).await;
         let _ = tokio::time::timeout(Duration::from_secs(2), self.tasks.wait()).await;
-        self.under_way.close();
         let _ = tokio::time::timeout(FAREWELL, self.under_way.wait()).await;
         self.history.finish().await;
         self.doorkeeper.save_uses(&*self.store).await;

@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::FutureExt;
 use mcpr_protocol::{ErrorObject, Id, Message, Method, Request, Response, Rope, Version, code};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -192,22 +193,27 @@ fn unwritten(error: WriteError) -> Failed {
 }
 
 impl Withdraw for Post {
+    /// The server is told before this returns, unless its pipe is full: whoever gives up last, at the
+    /// end of the gateway, is then heard before the pipe is closed.
     fn withdraw(self: Arc<Self>, id: u64, why: Reason) {
-        // The queue may be full for a moment, and who gives up does not wait.
-        let runtime = self.runtime.clone();
-        runtime.spawn(async move {
-            let told = timeout(
-                Duration::from_secs(5),
-                self.writer.send(cancelled(id, why).to_rope()),
-            )
-            .await;
-            if !matches!(told, Ok(Ok(_))) {
-                debug!(
-                    request_id = id,
-                    "the server could not be told of a cancelled request"
-                );
-            }
-        });
+        let post = self.clone();
+        let mut telling = Box::pin(async move { post.writer.send(cancelled(id, why).to_rope()).await });
+        match telling.as_mut().now_or_never() {
+            Some(told) => note_untold(id, told.is_ok()),
+            None => drop(self.runtime.spawn(async move {
+                let told = timeout(Duration::from_secs(5), telling).await;
+                note_untold(id, matches!(told, Ok(Ok(_))));
+            })),
+        }
+    }
+}
+
+fn note_untold(id: u64, told: bool) {
+    if !told {
+        debug!(
+            request_id = id,
+            "the server could not be told of a cancelled request"
+        );
     }
 }
 

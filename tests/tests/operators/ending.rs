@@ -83,7 +83,7 @@ async fn ctl_01_a_drain_waits_as_long_as_it_was_told_to() {
     gateway.core.stopping().await;
     gateway.stop().await;
     call.await.unwrap();
-    mcpr_tests::await_no_process(&fake.spec_path().display().to_string()).await;
+    assert_eq!(fake.await_received("notifications/cancelled", 1).await.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
