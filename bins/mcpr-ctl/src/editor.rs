@@ -1,8 +1,8 @@
 //! Has a person change a configuration file in an editor.
 
 use std::env;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, IsTerminal, Write};
+use std::fs;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -110,10 +110,8 @@ fn run(file: &Path) -> Result<(), Problem> {
 impl Copy {
     fn of(document: &Document) -> io::Result<Self> {
         let path = env::temp_dir().join(format!("mcpr-{}-{}.json", std::process::id(), unique()));
-        let mut file = private(&path)?;
-        let copy = Self(path);
-        file.write_all(document.text().as_bytes())?;
-        Ok(copy)
+        document.copy_to(&path)?;
+        Ok(Self(path))
     }
 }
 
@@ -126,21 +124,4 @@ impl Drop for Copy {
 fn unique() -> u128 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     now.map(|since| since.as_nanos()).unwrap_or_default()
-}
-
-/// A file that was not there before, for its owner alone.
-#[cfg(unix)]
-fn private(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
-}
-
-#[cfg(not(unix))]
-fn private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
 }

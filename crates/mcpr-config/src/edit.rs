@@ -10,7 +10,7 @@ mod members;
 mod tests;
 mod trivia;
 
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use jsonc_parser::ast::{Object, Value};
@@ -132,6 +132,16 @@ impl Document {
             apply(text, hidden.map(|(at, shown)| Change::new(at, shown)).collect())
         };
         self.within(hidden).unwrap_or_default()
+    }
+
+    /// Writes the text, without a byte order mark, into a file that was not there before and that only
+    /// its owner may read.
+    ///
+    /// # Errors
+    ///
+    /// When there is such a file, or the system refuses.
+    pub fn copy_to(&self, path: &Path) -> io::Result<()> {
+        disk::private(path)?.write_all(self.text().as_bytes())
     }
 
     fn bytes(&self) -> Vec<u8> {

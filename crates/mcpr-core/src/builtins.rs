@@ -60,8 +60,14 @@ impl Gateway {
         if *method != Method::ToolsCall || !self.plan().options.builtins {
             return None;
         }
-        let name = params?.text("name")?;
-        BUILT_IN_TOOLS.into_iter().find(|tool| *tool == name)
+        let name = params?.get("name")?;
+        // Every call comes by here: the text is only decoded where it is not written plainly.
+        if memchr::memchr(b'\\', name.as_bytes()).is_some() {
+            let name = name.to_text()?;
+            return BUILT_IN_TOOLS.into_iter().find(|tool| *tool == name);
+        }
+        let plain = name.as_str().strip_prefix('"')?.strip_suffix('"')?;
+        BUILT_IN_TOOLS.into_iter().find(|tool| *tool == plain)
     }
 
     /// Calls a built-in tool.
@@ -125,7 +131,7 @@ impl Gateway {
             "build-toolset" => shown(&self.build(asker, read::<BuildToolset>(arguments)?).await?),
             "list-toolsets" => {
                 read::<ListToolsets>(arguments)?;
-                shown(&self.list_toolsets(asker, &ListToolsets {}))
+                shown(&self.list_toolsets(asker))
             }
             "equip-toolset" => shown(&self.equip(asker, read::<EquipToolset>(arguments)?).await?),
             "unequip-toolset" => shown(&self.unequip(asker, read::<UnequipToolset>(arguments)?).await?),

@@ -179,6 +179,11 @@ impl Scope {
     }
 }
 
+/// Whoever has no token and has equipped nothing: who sees the gateway's default.
+pub(crate) fn nobody() -> Principal {
+    Principal::stdio("")
+}
+
 fn within(plan: &Plan, principal: &Principal, asked: &Asked) -> Within {
     let known = |name: &str| plan.projects.contains_key(name);
     match (principal.project(), asked.project.as_deref()) {

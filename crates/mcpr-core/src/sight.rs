@@ -76,32 +76,20 @@ impl Sight {
     pub(crate) fn new(snapshot: &Snapshot, scope: &Scope) -> Self {
         let members = members(snapshot, &scope.within);
         let sees = |server: &ServerName| members.as_ref().is_none_or(|members| members.contains(server));
-        let [listed, known, reachable] = match &members {
-            None => [
-                narrowed(&snapshot.listed, scope),
-                narrowed(&snapshot.known, scope),
-                narrowed(&snapshot.known, &scope.unchosen()),
-            ],
-            Some(_) => {
-                let (listed, known) = (
-                    snapshot.listed.only_servers(sees),
-                    snapshot.known.only_servers(sees),
-                );
-                [
-                    narrowed(&listed, scope),
-                    narrowed(&known, scope),
-                    narrowed(&known, &scope.unchosen()),
-                ]
-            }
+        let within = |view: &View| match &members {
+            None => view.clone(),
+            Some(_) => view.only_servers(sees),
         };
+        let (all_listed, all_known) = (within(&snapshot.listed), within(&snapshot.known));
+        let listed = narrowed(&all_listed, scope);
         let servers = || snapshot.servers.iter().filter(|seen| sees(&seen.name));
         let fresh = Kind::ALL.map(|kind| fresh(servers(), kind));
         let pages = Pages::new(&listed, fresh, snapshot.plan.options.limits.page_size);
         let stamps = Stamps::new(pages.generations(), announced(servers(), scope));
         Self {
+            known: narrowed(&all_known, scope),
+            reachable: narrowed(&all_known, &scope.unchosen()),
             listed,
-            known,
-            reachable,
             identity: snapshot.identity(sees),
             server_info: snapshot.server_info.clone(),
             stamps,

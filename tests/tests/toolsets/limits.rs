@@ -49,12 +49,10 @@ async fn sec_05_a_toolset_has_entries_that_can_name_tools_and_not_too_many() {
     let git = git();
     let gateway = in_front_of(&git).await;
     let agent = gateway.client().await;
-    let many = |count| {
-        (0..count)
-            .map(|n| format!("git.s*{n}"))
-            .chain(status())
-            .collect::<Vec<_>>()
-    };
+    let named =
+        |form: &dyn Fn(usize) -> String, count| (1..count).map(form).chain(status()).collect::<Vec<_>>();
+    let exactly = |count| named(&|n| format!("git.tool{n}"), count);
+    let by_patterns = |count| named(&|n| format!("git.s*{n}"), count);
 
     for entry in ["", "git.\u{1b}[31m", &"x*".repeat(257)] {
         let said = complaint(
@@ -67,15 +65,25 @@ async fn sec_05_a_toolset_has_entries_that_can_name_tools_and_not_too_many() {
             "{said:?}"
         );
     }
-    for entries in [vec![], many(5000)] {
+    for (entries, limit) in [
+        (vec![], "1 to 5000 entries"),
+        (exactly(5001), "1 to 5000 entries"),
+        (by_patterns(202), "at most 200 entries with `*`"),
+    ] {
         let said = complaint(&agent.call("build-toolset", &toolset("x", &entries)).await);
-        assert!(said.contains("1 to 5000 entries"), "{said}");
+        assert!(said.contains(limit), "{said}");
     }
 
-    let built = use_tool(&agent, "build-toolset", &toolset("x", &many(4999))).await;
+    let built = use_tool(&agent, "build-toolset", &toolset("x", &by_patterns(201))).await;
     assert_eq!(
         (&built["toolset"]["entries"], &built["toolset"]["tools"]),
-        (&json!(5000), &json!(1))
+        (&json!(201), &json!(1))
+    );
+    let mut longest: Value = serde_json::from_str(&toolset("y", &exactly(5000))).expect("JSON");
+    longest["force"] = true.into();
+    assert_eq!(
+        gateway.operate("toolsets/save", longest).await["toolset"]["entries"],
+        5000
     );
     use_tool(&agent, "equip-toolset", r#"{"name":"x"}"#).await;
     assert_eq!(others(&agent).await, ["git_status"]);

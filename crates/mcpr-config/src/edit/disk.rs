@@ -107,8 +107,9 @@ fn write(path: &Path, old: Option<&Metadata>, content: &[u8]) -> io::Result<()> 
     file.sync_all()
 }
 
+/// A file that was not there before, for its owner alone.
 #[cfg(unix)]
-fn private(path: &Path) -> io::Result<File> {
+pub(super) fn private(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
 
     OpenOptions::new()
@@ -119,7 +120,7 @@ fn private(path: &Path) -> io::Result<File> {
 }
 
 #[cfg(not(unix))]
-fn private(path: &Path) -> io::Result<File> {
+pub(super) fn private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }
 

@@ -9,7 +9,7 @@ use mcpr_registry::{ServerState, Tool, nearest};
 use super::Operator;
 use super::items::tool_report;
 use crate::gateway::Gateway;
-use crate::scope::{Asked, Choice, Limit, Scope, Within};
+use crate::scope::{Asked, Choice, Limit, Scope, Within, nobody};
 use crate::snapshot::Snapshot;
 use crate::toolsets::{Asker, absent};
 
@@ -77,8 +77,7 @@ impl Operator {
             project: asked.project.as_deref().map(Into::into),
             toolset: asked.toolset.as_deref().map(Into::into),
         };
-        let nobody = Principal::stdio("");
-        let (scope, by) = self.gateway.scope(principal.as_ref().unwrap_or(&nobody), &says);
+        let (scope, by) = self.gateway.scope(principal.as_ref().unwrap_or(&nobody()), &says);
         Ok(Whose { principal, scope, by })
     }
 }

@@ -17,8 +17,8 @@ impl Execute<DiscoverTools, Principal> for Operator {
 }
 
 impl Execute<ListToolsets, Principal> for Operator {
-    async fn execute(&self, caller: &Principal, asked: ListToolsets) -> Result<ToolsetList, Failure> {
-        Ok(self.gateway.list_toolsets(&Asker::operator(caller), &asked))
+    async fn execute(&self, caller: &Principal, _: ListToolsets) -> Result<ToolsetList, Failure> {
+        Ok(self.gateway.list_toolsets(&Asker::operator(caller)))
     }
 }
 

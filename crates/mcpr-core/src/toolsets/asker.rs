@@ -11,7 +11,7 @@ use super::Toolset;
 use crate::client::Context;
 use crate::fault::Fault;
 use crate::gateway::Gateway;
-use crate::scope::{Asked, Choice, Limit, Scope, Within};
+use crate::scope::{Asked, Choice, Scope, nobody};
 use crate::sight::Sight;
 
 /// Who asks.
@@ -149,7 +149,7 @@ impl Whom {
     pub(crate) fn scope(&self, gateway: &Gateway) -> (Scope, mcpr_admin::ActiveBy) {
         match &self.principal {
             Some(principal) => gateway.scope(principal, &self.asked),
-            None => gateway.scope(&Principal::anonymous(), &Asked::default()),
+            None => gateway.scope(&nobody(), &Asked::default()),
         }
     }
 
@@ -157,11 +157,7 @@ impl Whom {
     pub(crate) fn scope_with(&self, gateway: &Gateway, toolset: &Arc<Toolset>) -> Scope {
         let scope = match &self.principal {
             Some(principal) => gateway.scope(principal, &self.asked).0,
-            None => Scope {
-                within: Within::Everything,
-                limit: Limit::None,
-                choice: Choice::All,
-            },
+            None => Scope::everything(),
         };
         Scope {
             choice: Choice::Only(toolset.clone()),

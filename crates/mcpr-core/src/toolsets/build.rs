@@ -22,6 +22,8 @@ use crate::snapshot::Snapshot;
 const LONGEST_NAME: usize = 64;
 /// The entries of one toolset, at the most (SEC-05).
 const MOST_ENTRIES: usize = 5000;
+/// Those of them with a `*`, at the most: each is held against every tool there is.
+const MOST_PATTERNS: usize = 200;
 /// The longest entry, in bytes.
 const LONGEST_ENTRY: usize = 512;
 /// The longest description, in characters.
@@ -222,6 +224,13 @@ fn check_shape(draft: &Draft) -> Result<(), ToolsetError> {
     }
     if count == 0 || count > MOST_ENTRIES {
         return invalid(format!("a toolset has 1 to {MOST_ENTRIES} entries, not {count}"));
+    }
+    let is_pattern = |entry: &&ToolsetEntry| Selection::is_pattern(&entry.namespaced_name);
+    let patterns = draft.tools.iter().filter(is_pattern).count();
+    if patterns > MOST_PATTERNS {
+        return invalid(format!(
+            "a toolset has at most {MOST_PATTERNS} entries with `*`, not {patterns}: name the tools one by one"
+        ));
     }
     let description = draft.description.as_deref().unwrap_or_default();
     if description.chars().count() > LONGEST_DESCRIPTION {

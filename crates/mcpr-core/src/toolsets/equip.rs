@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use mcpr_admin::{
-    Active, DefinitionState, EquipToolset, Equipped, ErrorCode, Failure, ListToolsets, ShowToolset, Skipped,
-    ToolState, ToolsetDetail, ToolsetList, UnequipToolset, Unequipped,
+    Active, DefinitionState, EquipToolset, Equipped, ErrorCode, Failure, ShowToolset, Skipped, ToolState,
+    ToolsetDetail, ToolsetList, UnequipToolset, Unequipped,
 };
 use mcpr_auth::Timestamp;
 use mcpr_registry::Tool;
@@ -162,7 +162,7 @@ impl Gateway {
     }
 
     /// The toolsets in reach.
-    pub(crate) fn list_toolsets(&self, asker: &Asker, _: &ListToolsets) -> ToolsetList {
+    pub(crate) fn list_toolsets(&self, asker: &Asker) -> ToolsetList {
         let toolsets = asker.toolsets(self);
         ToolsetList {
             toolsets: toolsets

@@ -15,10 +15,10 @@ const TOOL: &str = r##"{ "name" : "calendar.read", "title":"Read","x_future":1E4
 
 #[test]
 fn agg_03_a_tool_is_the_text_of_its_server_with_a_few_splices() {
-    let view = view(&[server("work").lists(Kind::Tools, &[TOOL])]);
+    let view = view(&[server("desk").lists(Kind::Tools, &[TOOL])]);
     insta::assert_snapshot!("tool_session", list(&view, Kind::Tools, Era::Session));
     insta::assert_snapshot!("tool_stateless", list(&view, Kind::Tools, Era::Stateless));
-    let tool = view.tool("work_calendar_read").unwrap();
+    let tool = view.tool("desk_calendar_read").unwrap();
     assert_eq!((tool.read_only, tool.idempotent), (true, false));
     assert_eq!(tool.definition.as_str(), TOOL);
     assert_eq!(tool.title().as_deref(), Some("Read"));
@@ -34,7 +34,7 @@ fn b13_prompts_resources_and_templates_keep_all_their_members() {
     let prompt = r#"{"name":"review","title":"R","arguments":[{"name":"diff","x":1}],"icons":[],"execution":{},"x_future":1}"#;
     let resource = r#"{ "uri":"file:///caf%C3%A9", "name":"e", "size":1.0e3,"annotations":{"lastModified":"x"},"_meta":{"k":null}}"#;
     let template = r#"{"uriTemplate":"data://{id}{?format}","name":"d","mimeType":"text/xml"}"#;
-    let listing = server("work")
+    let listing = server("desk")
         .lists(Kind::Prompts, &[prompt])
         .lists(Kind::Resources, &[resource])
         .lists(Kind::Templates, &[template]);

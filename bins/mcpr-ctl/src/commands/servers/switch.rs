@@ -1,10 +1,11 @@
 //! Servers turned on and off, and started anew.
 
-use mcpr_admin::{DisableServer, EnableServer, ExitCode, RestartServer, ServerReport};
+use mcpr_admin::{DisableServer, EnableServer, ExitCode, Operation, RestartServer, ServerReport};
 
 use super::problem;
 use crate::books::Books;
 use crate::commands::each::each;
+use crate::database::{Database, Offline};
 use crate::out::Out;
 use crate::out::phrase::counted;
 use crate::problem::Problem;
@@ -12,23 +13,26 @@ use crate::suggest;
 
 /// `servers enable`
 pub(super) async fn enable(books: &Books<'_>, out: &Out, names: &[String]) -> Result<ExitCode, Problem> {
-    each(names, out, async |name| {
-        let operation = EnableServer {
-            name: name.to_owned(),
-        };
-        let outcome = books.ask(operation).await;
-        told(books, out, name, outcome).await
-    })
-    .await
+    switch(books, out, names, |name| EnableServer { name }).await
 }
 
 /// `servers disable`
 pub(super) async fn disable(books: &Books<'_>, out: &Out, names: &[String]) -> Result<ExitCode, Problem> {
+    switch(books, out, names, |name| DisableServer { name }).await
+}
+
+async fn switch<O>(
+    books: &Books<'_>,
+    out: &Out,
+    names: &[String],
+    to: impl Fn(String) -> O,
+) -> Result<ExitCode, Problem>
+where
+    O: Operation<Output = ServerReport>,
+    Database: Offline<O>,
+{
     each(names, out, async |name| {
-        let operation = DisableServer {
-            name: name.to_owned(),
-        };
-        let outcome = books.ask(operation).await;
+        let outcome = books.ask(to(name.to_owned())).await;
         told(books, out, name, outcome).await
     })
     .await

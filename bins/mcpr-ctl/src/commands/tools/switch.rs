@@ -1,33 +1,37 @@
 //! Tools turned on and off, and given other names.
 
-use mcpr_admin::{DisableTool, EnableTool, ExitCode, OverrideTool, ToolSwitch};
+use mcpr_admin::{DisableTool, EnableTool, ExitCode, Operation, OverrideTool, ToolSwitch};
 
 use crate::books::Books;
 use crate::cli::tools::ToolOverride;
 use crate::commands::each::each;
+use crate::database::{Database, Offline};
 use crate::out::Out;
 use crate::problem::Problem;
 use crate::suggest;
 
 /// `tools enable`
 pub(super) async fn enable(books: &Books<'_>, out: &Out, names: &[String]) -> Result<ExitCode, Problem> {
-    each(names, out, async |name| {
-        let operation = EnableTool {
-            name: name.to_owned(),
-        };
-        let outcome = books.ask(operation).await;
-        told(books, out, name, outcome).await
-    })
-    .await
+    switch(books, out, names, |name| EnableTool { name }).await
 }
 
 /// `tools disable`
 pub(super) async fn disable(books: &Books<'_>, out: &Out, names: &[String]) -> Result<ExitCode, Problem> {
+    switch(books, out, names, |name| DisableTool { name }).await
+}
+
+async fn switch<O>(
+    books: &Books<'_>,
+    out: &Out,
+    names: &[String],
+    to: impl Fn(String) -> O,
+) -> Result<ExitCode, Problem>
+where
+    O: Operation<Output = ToolSwitch>,
+    Database: Offline<O>,
+{
     each(names, out, async |name| {
-        let operation = DisableTool {
-            name: name.to_owned(),
-        };
-        let outcome = books.ask(operation).await;
+        let outcome = books.ask(to(name.to_owned())).await;
         told(books, out, name, outcome).await
     })
     .await

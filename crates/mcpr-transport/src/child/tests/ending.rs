@@ -36,7 +36,7 @@ async fn queued_messages_are_written_before_the_input_ends() {
 
 #[tokio::test]
 async fn a_server_is_asked_to_end_before_it_is_killed() {
-    let (child, mut stdout) = start(&sh("trap 'exit 7' TERM; echo up; sleep 1000 & wait")).await;
+    let (child, mut stdout) = start(&sh("trap 'exit 7' TERM; echo up; while :; do sleep 0.05; done")).await;
     assert_eq!(next_line(&mut stdout).await, text("up"));
     let exit = soon(child.stop(Grace {
         input: Duration::ZERO,
@@ -49,7 +49,7 @@ async fn a_server_is_asked_to_end_before_it_is_killed() {
 #[tokio::test]
 async fn a_stopped_server_hears_that_it_should_end() {
     let (child, mut stdout) = start(&sh(
-        "trap 'exit 7' TERM; echo up; kill -STOP $$; sleep 1000 & wait",
+        "trap 'exit 7' TERM; echo up; kill -STOP $$; while :; do sleep 0.05; done",
     ))
     .await;
     assert_eq!(next_line(&mut stdout).await, text("up"));
