@@ -123,7 +123,7 @@ fn pool(server: &Server) -> Pool {
         Arc::new(NoAudience),
         options,
     );
-    pool.apply(vec![(name(), spec)]);
+    pool.apply(vec![(name(), spec.into())]);
     pool
 }
 
@@ -142,7 +142,8 @@ async fn left_at_the_loss(pings: &[Ping]) -> usize {
 
 /// Waits until the server has been connected to so often, and gives it.
 async fn await_start(pool: &Pool, count: u64) -> Arc<Upstream> {
-    let upstream = pool.get(&name()).expect("the pool keeps it");
+    let server = pool.get(&name()).expect("the pool keeps it");
+    let upstream = server.only_backend().expect("it has one").clone();
     let mut changes = pool.changes();
     let ready = |status: &mcpr_upstream::Status| status.starts >= count && status.replica.is_some();
     while !ready(&upstream.status()) {
@@ -202,7 +203,7 @@ async fn cfg_05_a_server_whose_specification_changes_is_ended_and_not_only_forgo
     };
 
     let mut changes = pool.changes();
-    pool.apply(vec![(name(), fresh)]);
+    pool.apply(vec![(name(), fresh.into())]);
 
     let ended = async {
         while !matches!(old.status().phase, Phase::Stopped) {
