@@ -8,7 +8,7 @@ use std::time::Duration;
 use mcpr_auth::Principal;
 use mcpr_config::{Config, Process};
 use mcpr_core::front::http::{Door, serve};
-use mcpr_core::{Facts, Gateway as Core, Operator};
+use mcpr_core::{Facts, Gateway as Core, Layer, Operator};
 use mcpr_store::Store;
 use mcpr_transport::http::server::{Bound, Options};
 use mcpr_upstream::Dial;
@@ -33,6 +33,7 @@ pub struct Builder {
     own: Value,
     home: Option<Arc<tempfile::TempDir>>,
     dial: Option<Arc<dyn Dial>>,
+    layers: Vec<Arc<dyn Layer>>,
     keep_alive: Option<Duration>,
     port: u16,
     open: bool,
@@ -105,6 +106,12 @@ impl Builder {
     /// Reaches its servers in another way.
     pub fn dial(mut self, dial: impl Dial) -> Self {
         self.dial = Some(Arc::new(dial));
+        self
+    }
+
+    /// Has this code run before and after each request.
+    pub fn layer(mut self, layer: impl Layer) -> Self {
+        self.layers.push(Arc::new(layer));
         self
     }
 
@@ -207,6 +214,11 @@ impl Gateway {
             Some(dial) => core.dial(dial),
             None => core,
         };
+        let core = builder
+            .layers
+            .iter()
+            .cloned()
+            .fold(core, mcpr_core::Builder::layer);
         let bound = Bound::tcp(SocketAddr::from(([127, 0, 0, 1], builder.port))).expect("a free port");
         let port = bound.local_addr().expect("a port").port();
         let listen = vec![format!("http://127.0.0.1:{port}/mcp")];

@@ -15,6 +15,7 @@ use mcpr_telemetry::Status;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+use crate::builtins::SERVER;
 use crate::call::{Call, Target};
 use crate::client::{Client, Context};
 use crate::fault::Fault;
@@ -104,9 +105,12 @@ impl Gateway {
     }
 
     /// A request that goes to a server.
-    async fn call(self: &Arc<Self>, context: Context, incoming: Incoming) -> Handled {
+    async fn call(self: &Arc<Self>, context: Context, mut incoming: Incoming) -> Handled {
         self.wake_on_first_request().await;
         if let Some(tool) = self.builtin(&incoming.method, incoming.params.as_ref()) {
+            if let Some(done) = self.pass(&context, &mut incoming, (SERVER, Some(tool))).await {
+                return Handled::Done(done);
+            }
             return Handled::Done(self.call_builtin(&context, &incoming, tool).await);
         }
         let sight = self.sight(&context);
@@ -114,6 +118,10 @@ impl Gateway {
             Ok(target) => target,
             Err(fault) => return Handled::Done(self.refuse(&context, &incoming, &fault)),
         };
+        let subject = (target.server.as_str(), target.tool.as_deref());
+        if let Some(done) = self.pass(&context, &mut incoming, subject).await {
+            return Handled::Done(done);
+        }
         if incoming.method == Method::Complete && !self.completes(&target) {
             let none = RawJson::from_static(r#"{"completion":{"values":[],"total":0,"hasMore":false}}"#);
             let result = own_result(&none, &context, &incoming.method, &sight);
@@ -162,6 +170,32 @@ impl Gateway {
             Some((parked, answers)) => parked.resume(call, cancel, answers),
             None => Flight::new(call, cancel),
         })
+    }
+
+    /// Has the layers look at a request; the answer, if they do not let it pass.
+    async fn pass(
+        &self,
+        context: &Context,
+        incoming: &mut Incoming,
+        (server, tool): (&str, Option<&str>),
+    ) -> Option<Done> {
+        if self.layers.is_empty() {
+            return None;
+        }
+        let subject = tool.map(|tool| (server, tool));
+        match self.layers.before(context, incoming, server, tool).await {
+            Ok(None) => None,
+            Err(fault) => Some(self.refuse_of(context, incoming, subject, &fault)),
+            Ok(Some(result)) => {
+                let sight = self.sight(context);
+                let result = own_result(&result, context, &incoming.method, &sight);
+                self.note_of(context, incoming, subject, Status::Ok, StatusCode::OK, None);
+                Some(Done {
+                    text: Response::text(Some(&incoming.id), Ok(result)),
+                    status: StatusCode::OK,
+                })
+            }
+        }
     }
 
     fn target(&self, sight: &Sight, context: &Context, incoming: &Incoming) -> Result<Target, Fault> {

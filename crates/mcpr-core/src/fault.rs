@@ -135,6 +135,9 @@ pub(crate) enum Fault {
     /// No task of that id, for this caller.
     #[error("Unknown task: {0}")]
     UnknownTask(String),
+    /// A layer of the embedding program does not let it pass.
+    #[error("denied: {0}")]
+    Denied(String),
     /// The gateway is about to end.
     #[error("the gateway is stopping; try again in a moment")]
     Stopping,
@@ -239,6 +242,7 @@ impl Fault {
             | Self::Forbidden(_)
             | Self::TooManySuspended(_)
             | Self::Unanswered(_)
+            | Self::Denied(_)
             | Self::Stopping
             | Self::OperationInProgress
             | Self::DatabaseLocked
@@ -305,6 +309,7 @@ impl Fault {
             Self::Silence { .. } => "silence",
             Self::Forbidden(_) => "forbidden",
             Self::TooManySuspended(_) | Self::DatabaseLocked => "busy",
+            Self::Denied(_) => "denied",
             Self::Stopping => "starting",
             Self::OperationInProgress => "operation_in_progress",
             Self::Internal => "internal",

@@ -27,6 +27,7 @@ use crate::client::Context;
 use crate::doorkeeper::Doorkeeper;
 use crate::events::Teller;
 use crate::history::History;
+use crate::layers::Layers;
 use crate::plan::Plan;
 use crate::question::Answer;
 use crate::reload::Reload;
@@ -83,6 +84,7 @@ pub struct Gateway {
     pub(crate) calls: CallLog,
     pub(crate) events: Arc<Teller>,
     pub(crate) history: History,
+    pub(crate) layers: Layers,
     pub(crate) woken: tokio::sync::OnceCell<()>,
     pub(crate) router: Router,
     pub(crate) own_info: RawJson,

@@ -2,7 +2,8 @@
 //!
 //! A request flows one way: a front ([`front`]) takes it, `client` and `session` say in whose name
 //! and in which words, `dispatch` is the table of methods, `call` finds whose it is, `flight`
-//! carries it to the server and back, `record` writes it down. What a caller sees is the `sight` of
+//! carries it to the server and back, `record` writes it down; the `layers` of an embedding program come before
+//! and after. What a caller sees is the `sight` of
 //! its `scope`: its token, its project, and the toolset it has equipped (`toolsets`, `builtins`).
 //! Other flows have one home each: listing (`fold`; `listing` hands out the `pages`), notices
 //! (`notices`), what operators ask (`operations`) and change (`plan`, `reload`), and what they
@@ -21,6 +22,7 @@ mod fold;
 pub mod front;
 mod gateway;
 mod history;
+mod layers;
 mod listing;
 mod memory;
 mod notices;
@@ -47,6 +49,7 @@ mod visits;
 mod watch;
 
 pub use gateway::{Facts, Gateway};
+pub use layers::{Intent, Layer, Verdict};
 pub use operations::{Operator, Texts};
 pub use scope::Asked;
 pub use start::{Builder, StartError};

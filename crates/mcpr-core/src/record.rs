@@ -81,6 +81,7 @@ impl Subject<'_> {
         };
         gateway.calls().record(&record);
         gateway.events.tell_call(&record, &gateway.secrets);
+        gateway.layers.after(&record);
         let project = context.principal.project().or(context.asked.project.as_deref());
         let record = CallRecord {
             error: record.error.or(ending.said.as_deref()),

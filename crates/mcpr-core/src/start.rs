@@ -23,6 +23,7 @@ use crate::events::tell_changes;
 use crate::fold::Folder;
 use crate::gateway::{Facts, Gateway};
 use crate::history::History;
+use crate::layers::{Layer, Layers};
 use crate::memory::{Recalled, recall, write_down};
 use crate::plan::{Plan, Standing, Switches};
 use crate::reload::{Reload, StoredState};
@@ -46,6 +47,7 @@ pub struct Builder {
     store: Option<Arc<dyn Store>>,
     dial: Option<Arc<dyn Dial>>,
     calls: CallLog,
+    layers: Vec<Arc<dyn Layer>>,
     secrets: Secrets,
     facts: Facts,
     reload: Option<Arc<Reload>>,
@@ -74,6 +76,7 @@ impl Builder {
             store: None,
             dial: None,
             calls: CallLog::none(),
+            layers: Vec::new(),
             secrets: Secrets::default(),
             facts: Facts::default(),
             reload: None,
@@ -99,6 +102,12 @@ impl Builder {
     /// Records every request here.
     pub fn calls(self, calls: CallLog) -> Self {
         Self { calls, ..self }
+    }
+
+    /// Has this code run before and after each request, behind the layers that were added before.
+    pub fn layer(mut self, layer: impl Layer) -> Self {
+        self.layers.push(Arc::new(layer));
+        self
     }
 
     /// Keeps the values that must never be shown.
@@ -213,6 +222,7 @@ impl Builder {
             tasks,
             farewells: TaskTracker::new(),
             calls: self.calls,
+            layers: Layers::new(self.layers),
             events: Arc::default(),
             history,
             woken: tokio::sync::OnceCell::new(),

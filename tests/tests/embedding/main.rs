@@ -1,0 +1,3 @@
+//! Embedding: what a program can add to the gateway that it runs.
+
+mod layers;
