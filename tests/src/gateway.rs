@@ -8,7 +8,7 @@ use std::time::Duration;
 use mcpr_auth::Principal;
 use mcpr_config::{Config, Process};
 use mcpr_core::front::http::{Door, serve};
-use mcpr_core::{Facts, Gateway as Core, Layer, Operator};
+use mcpr_core::{Facts, Gateway as Core, Layer, Operator, Tool};
 use mcpr_store::Store;
 use mcpr_transport::http::server::{Bound, Options};
 use mcpr_upstream::Dial;
@@ -34,6 +34,7 @@ pub struct Builder {
     home: Option<Arc<tempfile::TempDir>>,
     dial: Option<Arc<dyn Dial>>,
     layers: Vec<Arc<dyn Layer>>,
+    tools: Vec<Tool>,
     keep_alive: Option<Duration>,
     port: u16,
     open: bool,
@@ -112,6 +113,12 @@ impl Builder {
     /// Has this code run before and after each request.
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(Arc::new(layer));
+        self
+    }
+
+    /// Offers a tool of this program.
+    pub fn tool(mut self, tool: Tool) -> Self {
+        self.tools.push(tool);
         self
     }
 
@@ -219,6 +226,7 @@ impl Gateway {
             .iter()
             .cloned()
             .fold(core, mcpr_core::Builder::layer);
+        let core = builder.tools.iter().cloned().fold(core, mcpr_core::Builder::tool);
         let bound = Bound::tcp(SocketAddr::from(([127, 0, 0, 1], builder.port))).expect("a free port");
         let port = bound.local_addr().expect("a port").port();
         let listen = vec![format!("http://127.0.0.1:{port}/mcp")];

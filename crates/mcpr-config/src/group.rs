@@ -147,6 +147,7 @@ impl ServerEntry {
             }
         };
         match &spec.reach {
+            Reach::Native => vec![backend("1".to_owned(), spec.clone())],
             Reach::Stdio(_) => {
                 let numbers = 1..=self.backends.replicas;
                 numbers

@@ -28,6 +28,7 @@ use crate::doorkeeper::Doorkeeper;
 use crate::events::Teller;
 use crate::history::History;
 use crate::layers::Layers;
+use crate::native::Tools;
 use crate::plan::Plan;
 use crate::question::Answer;
 use crate::reload::Reload;
@@ -85,6 +86,7 @@ pub struct Gateway {
     pub(crate) events: Arc<Teller>,
     pub(crate) history: History,
     pub(crate) layers: Layers,
+    pub(crate) tools: Tools,
     pub(crate) woken: tokio::sync::OnceCell<()>,
     pub(crate) router: Router,
     pub(crate) own_info: RawJson,

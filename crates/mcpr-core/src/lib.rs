@@ -25,6 +25,7 @@ mod history;
 mod layers;
 mod listing;
 mod memory;
+mod native;
 mod notices;
 mod operations;
 mod pages;
@@ -50,6 +51,7 @@ mod watch;
 
 pub use gateway::{Facts, Gateway};
 pub use layers::{Intent, Layer, Verdict};
+pub use native::{Outcome, Tool};
 pub use operations::{Operator, Texts};
 pub use scope::Asked;
 pub use start::{Builder, StartError};

@@ -89,6 +89,7 @@ impl Gateway {
         let read =
             read.map_err(|_| Failure::new(ErrorCode::Failed, "the configuration could not be read"))?;
         let mut config = read.map_err(|error| unreadable(&error))?;
+        config.servers.splice(..0, self.tools.entry());
         refuse_own_url(&mut config.servers, &self.facts.listen);
         for secret in config.servers.iter().flat_map(|entry| &entry.secrets) {
             self.secrets.add(secret.reveal());

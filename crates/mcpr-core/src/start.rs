@@ -25,6 +25,7 @@ use crate::gateway::{Facts, Gateway};
 use crate::history::History;
 use crate::layers::{Layer, Layers};
 use crate::memory::{Recalled, recall, write_down};
+use crate::native::{NativeDial, Tool, Tools};
 use crate::plan::{Plan, Standing, Switches};
 use crate::reload::{Reload, StoredState};
 use crate::session::{SessionLimits, Sessions};
@@ -48,6 +49,7 @@ pub struct Builder {
     dial: Option<Arc<dyn Dial>>,
     calls: CallLog,
     layers: Vec<Arc<dyn Layer>>,
+    tools: Vec<Tool>,
     secrets: Secrets,
     facts: Facts,
     reload: Option<Arc<Reload>>,
@@ -77,6 +79,7 @@ impl Builder {
             dial: None,
             calls: CallLog::none(),
             layers: Vec::new(),
+            tools: Vec::new(),
             secrets: Secrets::default(),
             facts: Facts::default(),
             reload: None,
@@ -107,6 +110,12 @@ impl Builder {
     /// Has this code run before and after each request, behind the layers that were added before.
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(Arc::new(layer));
+        self
+    }
+
+    /// Offers a tool of this program, under the server `native`.
+    pub fn tool(mut self, tool: Tool) -> Self {
+        self.tools.push(tool);
         self
     }
 
@@ -145,6 +154,8 @@ impl Builder {
     }
 
     async fn assemble(mut self) -> Result<Arc<Gateway>, StartError> {
+        let tools = Tools::new(std::mem::take(&mut self.tools));
+        self.config.servers.splice(..0, tools.entry());
         refuse_own_url(&mut self.config.servers, &self.facts.listen);
         for secret in self.config.servers.iter().flat_map(|entry| &entry.secrets) {
             self.secrets.add(secret.reveal());
@@ -157,7 +168,11 @@ impl Builder {
             notes,
         } = recall(&*store).await?;
         let doorkeeper = Doorkeeper::new(&*store).await?;
-        let dial = self.dial.unwrap_or_else(|| Arc::new(dialer(&self.config)));
+        let others = self.dial.unwrap_or_else(|| Arc::new(dialer(&self.config)));
+        let dial = Arc::new(NativeDial {
+            tools: tools.clone(),
+            others,
+        });
         let audiences = Audiences::new();
         let pool = Arc::new(Pool::new(
             dial,
@@ -223,6 +238,7 @@ impl Builder {
             farewells: TaskTracker::new(),
             calls: self.calls,
             layers: Layers::new(self.layers),
+            tools,
             events: Arc::default(),
             history,
             woken: tokio::sync::OnceCell::new(),

@@ -47,6 +47,10 @@ impl Dial for Dialer {
                 let (transport, events) = Streamable::new(&target(http)?, self.limits());
                 Ok(dialled(transport, events))
             }
+            (Reach::Native, _) => {
+                let detail = "this program has no tools of its own";
+                Err(Failed::unsent(FailedKind::Unreachable, detail))
+            }
             (Reach::Http(http), Wire::OldSse) => {
                 let (transport, events) = OldSse::connect(&target(http)?, self.limits()).await?;
                 Ok(dialled(transport, events))

@@ -114,6 +114,7 @@ pub(crate) fn key(spec: &UpstreamSpec) -> String {
             add("http");
             add(http.url.reveal());
         }
+        Reach::Native => add("native"),
     }
     digest
         .finalize()

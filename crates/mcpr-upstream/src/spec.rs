@@ -93,6 +93,8 @@ pub enum Reach {
     Stdio(StdioSpec),
     /// A URL.
     Http(HttpSpec),
+    /// Nowhere but in this process: tools of the embedding program.
+    Native,
 }
 
 /// A server that runs as a child process. Its `Debug` leaves the arguments out: they may hold secrets.

@@ -1,3 +1,4 @@
 //! Embedding: what a program can add to the gateway that it runs.
 
 mod layers;
+mod native;

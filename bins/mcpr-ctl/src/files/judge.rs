@@ -43,7 +43,7 @@ pub(crate) fn missing_here(locations: &Locations, name: &str) -> Option<String> 
     match &entry.state {
         ServerState::Enabled(spec) => match &spec.reach {
             Reach::Stdio(process) => process.program().err().map(|error| error.to_string()),
-            Reach::Http(_) => None,
+            Reach::Http(_) | Reach::Native => None,
         },
         ServerState::Misconfigured(fault) => Some(fault.reason()),
         ServerState::Disabled(_) => None,

@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
                 let fault = node.fault("is for servers that are programs");
                 Err(fault.hint("give the addresses of several servers as `mcpr.endpoints`"))
             }
-            (Reach::Stdio(_), ..) => Ok(Vec::new()),
+            (Reach::Stdio(_) | Reach::Native, ..) => Ok(Vec::new()),
             (Reach::Http(http), ..) => self.addresses(http.url.clone(), items),
         }
     }

@@ -231,6 +231,6 @@ fn spec(entry: &ServerEntry) -> Option<&UpstreamSpec> {
 fn process(entry: &ServerEntry) -> Option<&StdioSpec> {
     match &spec(entry)?.reach {
         Reach::Stdio(process) => Some(process),
-        Reach::Http(_) => None,
+        Reach::Http(_) | Reach::Native => None,
     }
 }
