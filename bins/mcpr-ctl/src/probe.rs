@@ -71,6 +71,7 @@ impl Probe {
         let dialer = Dialer {
             guardian,
             message_max: options.limits.server_message,
+            ..Dialer::default()
         };
         let watched = Watched {
             inner: dialer,

@@ -47,6 +47,7 @@ impl Host {
         let dialer = Dialer {
             guardian: guardian(),
             message_max: config.gateway.limits.server_message,
+            ..Dialer::default()
         };
         let facts = Facts {
             listen,

@@ -10,7 +10,7 @@ use mcpr_registry::ServerName;
 use mcpr_transport::child::env::compose;
 use mcpr_transport::child::resolve::resolve;
 use mcpr_transport::child::{ChildSpec, EnvPolicy, EnvValue, Guardian, NotFound};
-use mcpr_transport::http::client::{Limits, Streamable, Target};
+use mcpr_transport::http::client::{Limits, Proxies, Streamable, Target};
 use mcpr_transport::http::old_sse::OldSse;
 use mcpr_transport::stdio::Stdio;
 use mcpr_transport::{Event, Failed, FailedKind, Transport};
@@ -26,14 +26,18 @@ pub struct Dialer {
     pub guardian: Guardian,
     /// The longest message a server may send, in bytes.
     pub message_max: usize,
+    /// The proxies that stand before servers elsewhere.
+    pub proxies: Proxies,
 }
 
 impl Default for Dialer {
     /// Without a guardian: the children of a killed process are left to the system's own means.
+    /// With the proxies of the environment.
     fn default() -> Self {
         Self {
             guardian: Guardian::none(),
             message_max: 16 << 20,
+            proxies: Proxies::from_env(),
         }
     }
 }
@@ -44,7 +48,7 @@ impl Dial for Dialer {
         match (&spec.reach, wire) {
             (Reach::Stdio(stdio), _) => self.spawn(server, stdio).await,
             (Reach::Http(http), Wire::Usual) => {
-                let (transport, events) = Streamable::new(&target(http)?, self.limits());
+                let (transport, events) = Streamable::new(&self.target(http)?, self.limits());
                 Ok(dialled(transport, events))
             }
             (Reach::Native, _) => {
@@ -52,7 +56,7 @@ impl Dial for Dialer {
                 Err(Failed::unsent(FailedKind::Unreachable, detail))
             }
             (Reach::Http(http), Wire::OldSse) => {
-                let (transport, events) = OldSse::connect(&target(http)?, self.limits()).await?;
+                let (transport, events) = OldSse::connect(&self.target(http)?, self.limits()).await?;
                 Ok(dialled(transport, events))
             }
         }
@@ -76,6 +80,16 @@ impl Dialer {
             signs: Some(transport.clone()),
             ..dialled(transport, events)
         })
+    }
+
+    fn target(&self, spec: &HttpSpec) -> Result<Target, Failed> {
+        let headers = spec
+            .headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.reveal()));
+        let target = Target::new(spec.url.reveal(), headers);
+        let target = target.and_then(|target| target.through(&self.proxies));
+        target.map_err(|error| Failed::unsent(FailedKind::Unreachable, error))
     }
 
     fn limits(&self) -> Limits {
@@ -122,14 +136,6 @@ fn dialled(transport: Arc<dyn Transport>, events: mpsc::Receiver<Event>) -> Dial
         events,
         signs: None,
     }
-}
-
-fn target(spec: &HttpSpec) -> Result<Target, Failed> {
-    let headers = spec
-        .headers
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.reveal()));
-    Target::new(spec.url.reveal(), headers).map_err(|error| Failed::unsent(FailedKind::Unreachable, error))
 }
 
 /// An error with its causes, in one line.

@@ -1,5 +1,10 @@
 //! Failure: servers that are down, slow, lost or odd, and what clients and operators see of it.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that does not find what it looks for has failed"
+)]
+
 mod cancel;
 mod eras;
 mod errors;
@@ -14,9 +19,11 @@ mod odd_http;
 mod old_sse;
 mod processes;
 mod progress;
+mod proxies;
 mod sessions;
 mod start;
 mod stdio_servers;
+mod tunnels;
 
 use std::time::Duration;
 

@@ -13,7 +13,11 @@ Environment (a flag wins over a variable, and that over the file):
   MCPR_LOG_LEVEL   as --log-level
   MCPR_LOG_FORMAT  as --log-format
   MCPR_TOKEN       the token for `connect --url`
-  NO_COLOR         no colours";
+  NO_COLOR         no colours
+  HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY
+                   proxies before servers elsewhere, in either case
+  NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, SSL_CERT_DIR
+                   whose certificates are trusted";
 
 /// What stands below the long help.
 pub(super) fn after_help() -> String {

@@ -7,7 +7,7 @@ use mcpr_config::clients::endpoint;
 use mcpr_config::{Locations, Process};
 use mcpr_core::front::bridge;
 use mcpr_telemetry::{Level, Options};
-use mcpr_transport::http::client::{Limits, Link, Target};
+use mcpr_transport::http::client::{Limits, Link, Proxies, Target};
 use tokio::io::{stdin, stdout};
 use tokio::runtime::Builder;
 
@@ -71,7 +71,7 @@ fn target(args: &Connect) -> Result<Target, Problem> {
     let toolset = args.toolset.as_deref().map(|toolset| ("X-MCPR-Toolset", toolset));
     let headers = authorization.into_iter().chain(project).chain(toolset);
     Ok(match &args.url {
-        Some(url) => Target::new(&endpoint(url), headers)?,
+        Some(url) => Target::new(&endpoint(url), headers)?.through(&Proxies::from_env())?,
         None => Target::local(&Locations::from_env(&[], &Process)?.paths.socket, PATH, headers)?,
     })
 }

@@ -17,6 +17,7 @@ mod link;
 mod listen;
 pub(crate) mod parcel;
 mod pool;
+mod proxy;
 mod resume;
 mod streamable;
 #[cfg(test)]
@@ -29,6 +30,7 @@ mod verdict;
 pub use answer::{Answer, Media};
 pub use limits::Limits;
 pub use link::{Link, Underway};
+pub use proxy::Proxies;
 pub use streamable::Streamable;
 pub use target::{Target, TargetError};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::header::{self, HeaderMap};
-use http::{StatusCode, Uri};
+use http::{Request, StatusCode, Uri};
 use mcpr_protocol::Rope;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -15,10 +15,12 @@ use tracing::debug;
 
 use super::address::{self, Origin};
 use super::answer::Answer;
+use super::body::Once;
 use super::connect::Connector;
 use super::limits::Limits;
 use super::parcel::{self, Parcel};
 use super::pool::{Outcome, Pool, Wire};
+use super::proxy::Proxy;
 use super::target::Target;
 use super::verdict::{self, Mask};
 use crate::{Failed, FailedKind};
@@ -41,6 +43,8 @@ pub struct Underway(Pin<Box<dyn Future<Output = Result<Answer, Failed>> + Send>>
 
 struct Inner {
     origin: Origin,
+    /// The proxy that is on the way.
+    proxy: Option<Proxy>,
     configured: Uri,
     /// The path that redirects led to.
     current: Mutex<Uri>,
@@ -58,12 +62,14 @@ impl Link {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let connector = Connector {
             origin: target.origin().clone(),
+            proxy: target.proxy().cloned(),
             timeout: limits.connect,
             tasks: tasks.clone(),
             stop: stop.clone(),
         };
         Self(Arc::new(Inner {
             origin: target.origin().clone(),
+            proxy: target.proxy().cloned(),
             configured: target.path(),
             current: Mutex::new(target.path()),
             template: Arc::new(parcel::post_template(target.headers())),
@@ -121,7 +127,7 @@ impl Link {
     pub(crate) async fn start(&self, parcel: Parcel) -> Result<Underway, Failed> {
         let path = parcel.path().cloned().unwrap_or_else(|| self.path());
         let mut wire = self.0.pool.wire().await?;
-        let sent = wire.send(parcel.request(path.clone()));
+        let sent = wire.send(self.request(&parcel, &path));
         let link = self.clone();
         Ok(Underway(Box::pin(async move {
             let answer = link.head(wire, sent).await?;
@@ -147,6 +153,14 @@ impl Link {
         &self.0.origin
     }
 
+    /// Who answers, for people.
+    pub(super) fn place(&self) -> Place<'_> {
+        Place {
+            origin: &self.0.origin,
+            through: self.forwarder(),
+        }
+    }
+
     pub(super) fn limits(&self) -> &Limits {
         &self.0.limits
     }
@@ -170,6 +184,25 @@ impl Link {
         self.0.pool.usable()
     }
 
+    /// A request as it goes out. One that a proxy reads names the whole URL (RFC 9112, section 3.2.2).
+    fn request(&self, parcel: &Parcel, path: &Uri) -> Request<Once> {
+        let Some(proxy) = self.forwarder() else {
+            return parcel.request(path.clone());
+        };
+        let whole = format!("{}{path}", self.0.origin).parse();
+        let mut request = parcel.request(whole.unwrap_or_else(|_| path.clone()));
+        if let Some(authorization) = &proxy.authorization {
+            let headers = request.headers_mut();
+            headers.insert(header::PROXY_AUTHORIZATION, authorization.clone());
+        }
+        request
+    }
+
+    /// The proxy that reads the requests and passes them on; through others a tunnel leads.
+    fn forwarder(&self) -> Option<&Proxy> {
+        self.0.proxy.as_ref().filter(|_| !self.0.origin.secure)
+    }
+
     /// Waits for the head of the answer. A request that hyper gives back was not written: it goes
     /// out again at once, on a new connection.
     async fn head(
@@ -181,7 +214,7 @@ impl Link {
         let mut resends = 0;
         loop {
             let mut error = match outcome {
-                Ok(response) => return Ok(Answer::new(response, wire, self)),
+                Ok(response) => return self.answered(Answer::new(response, wire, self)),
                 Err(error) => error,
             };
             match error.take_message() {
@@ -195,6 +228,18 @@ impl Link {
         }
     }
 
+    /// An answer that only the proxy can have given says nothing about the server.
+    fn answered(&self, answer: Answer) -> Result<Answer, Failed> {
+        match self.forwarder() {
+            Some(proxy) if answer.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
+                let reason = proxy.refusal(answer.status);
+                let detail = format!("cannot reach {}: {reason}", self.place());
+                Err(Failed::unsent(FailedKind::Unreachable, detail))
+            }
+            _ => Ok(answer),
+        }
+    }
+
     async fn follow(&self, parcel: Parcel, mut path: Uri, mut answer: Answer) -> Result<Answer, Failed> {
         for _ in 0..REDIRECTS {
             path = self.next_path(&path, &answer)?;
@@ -204,7 +249,7 @@ impl Link {
                 self.0.current.lock().clone_from(&path);
             }
             let mut wire = self.0.pool.wire().await?;
-            let sent = wire.send(parcel.request(path.clone()));
+            let sent = wire.send(self.request(&parcel, &path));
             answer = self.head(wire, sent).await?;
             if !is_redirect(answer.status) {
                 return Ok(answer);
@@ -250,7 +295,7 @@ impl Link {
         } else {
             FailedKind::Closed
         };
-        let detail = format!("no answer from {}: {}", self.0.origin, verdict::innermost(error));
+        let detail = format!("no answer from {}: {}", self.place(), verdict::innermost(error));
         if unsent {
             Failed::unsent(kind, detail)
         } else {
@@ -261,6 +306,23 @@ impl Link {
 
 fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
+}
+
+/// An origin, and the proxy whose answers cannot be told from its own. `Display` is for people.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    pub(super) origin: &'a Origin,
+    pub(super) through: Option<&'a Proxy>,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.origin.fmt(f)?;
+        match self.through {
+            Some(proxy) => write!(f, " through {proxy}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A server that redirects has not done what was asked.

@@ -7,6 +7,7 @@ use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::uri::{PathAndQuery, Uri};
 
 use super::address::Origin;
+use super::proxy::{Proxies, Proxy, Unusable};
 use crate::http::names;
 
 /// A URL and the headers that go with every request to it.
@@ -18,6 +19,7 @@ pub struct Target {
     origin: Origin,
     path: PathAndQuery,
     headers: HeaderMap,
+    proxy: Option<Proxy>,
 }
 
 /// Why something cannot be a target; `Display` holds no secret.
@@ -39,6 +41,12 @@ pub enum TargetError {
     /// A header value with characters that are not allowed.
     #[error("the value of header `{0}` holds a character that no header can carry, such as a line end")]
     HeaderValue(String),
+    /// A proxy variable with something else than the URL of a proxy.
+    #[error(
+        "`{0}` names no proxy that mcpr can use: it takes `http://HOST:PORT` or `https://HOST:PORT`; \
+         correct it, or list the host in `NO_PROXY`"
+    )]
+    Proxy(&'static str),
 }
 
 impl Target {
@@ -73,6 +81,7 @@ impl Target {
             headers: read_headers(&origin, headers)?,
             origin,
             path,
+            proxy: None,
         })
     }
 
@@ -92,7 +101,23 @@ impl Target {
             headers: read_headers(&origin, headers)?,
             origin,
             path: PathAndQuery::from_static(path),
+            proxy: None,
         })
+    }
+
+    /// The same, reached through the proxy that stands on the way to it, if any does.
+    ///
+    /// # Errors
+    ///
+    /// When the variable that decides names no proxy.
+    pub fn through(self, proxies: &Proxies) -> Result<Self, TargetError> {
+        let proxy = proxies.toward(&self.origin);
+        let proxy = proxy.map_err(|Unusable(variable)| TargetError::Proxy(variable))?;
+        Ok(Self { proxy, ..self })
+    }
+
+    pub(super) fn proxy(&self) -> Option<&Proxy> {
+        self.proxy.as_ref()
     }
 
     pub(super) fn origin(&self) -> &Origin {

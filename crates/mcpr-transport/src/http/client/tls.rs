@@ -1,20 +1,42 @@
-//! TLS with the trust of the platform.
+//! TLS with the trust of the platform, and of those that the environment adds.
 
+use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use rustls::ClientConfig;
 use rustls::crypto::ring;
-use rustls::pki_types::ServerName;
-use rustls_platform_verifier::BuilderVerifierExt;
-use tokio::net::TcpStream;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
+use rustls_platform_verifier::Verifier;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
+use tracing::warn;
+
+use super::connect::Stream;
+
+/// Names a file of certificates that are trusted too. Users of MCP servers have set it for Node.
+const EXTRA: &str = "NODE_EXTRA_CA_CERTS";
+/// Name the certificates that are trusted instead of the platform's, where that has files.
+const INSTEAD: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 
 /// Speaks TLS over a connection; the certificate must be one of `host`.
-pub(super) async fn wrap(host: &str, tcp: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+pub(super) async fn wrap<S: Stream>(host: &str, stream: S) -> io::Result<TlsStream<S>> {
     let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
-    TlsConnector::from(config()?).connect(name, tcp).await
+    TlsConnector::from(config()?).connect(name, stream).await
+}
+
+/// What is wrong, and what can be done where a certificate is of nobody we trust (B111).
+pub(super) fn said_of(error: &io::Error) -> String {
+    let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+    match tls {
+        Some(Error::InvalidCertificate(CertificateError::UnknownIssuer)) => format!(
+            "nobody that is trusted has issued its certificate; if your company has its own authority, \
+             name the file with its certificate in `{EXTRA}`"
+        ),
+        _ => error.to_string(),
+    }
 }
 
 /// Made once: reading the certificates of the platform takes milliseconds.
@@ -23,14 +45,56 @@ fn config() -> io::Result<Arc<ClientConfig>> {
     if let Some(config) = CONFIG.get() {
         return Ok(Arc::clone(config));
     }
-    let config = Arc::new(build().map_err(io::Error::other)?);
-    Ok(Arc::clone(CONFIG.get_or_init(|| config)))
+    let extra = extra_roots(std::env::var_os(EXTRA));
+    let config = build(extra).map_err(|error| io::Error::other(no_roots(&error)))?;
+    Ok(Arc::clone(CONFIG.get_or_init(|| Arc::new(config))))
 }
 
-fn build() -> Result<ClientConfig, rustls::Error> {
+fn build(extra: Vec<CertificateDer<'static>>) -> Result<ClientConfig, Error> {
     let provider = Arc::new(ring::default_provider());
+    let verifier = Verifier::new_with_extra_roots(extra, provider.clone())?;
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-    let mut config = builder.with_platform_verifier()?.with_no_client_auth();
+    let mut config = builder
+        .dangerous() // So it is called for every verifier that is given; this one is the platform's.
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(config)
+}
+
+/// The certificates in the file that the variable names. One that cannot be used is told of, and
+/// does not stand in the way of the others, as in Node.
+fn extra_roots(file: Option<OsString>) -> Vec<CertificateDer<'static>> {
+    let Some(file) = file.filter(|file| !file.is_empty()) else {
+        return Vec::new();
+    };
+    let file = Path::new(&file);
+    let read = CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let read = read.unwrap_or_else(|error| {
+        warn!(file = %file.display(), reason = %error, "the file that {EXTRA} names cannot be read");
+        Vec::new()
+    });
+    let mut known = RootCertStore::empty();
+    let (roots, odd): (Vec<_>, Vec<_>) = read.into_iter().partition(|root| known.add(root.clone()).is_ok());
+    if !odd.is_empty() {
+        warn!(file = %file.display(), count = odd.len(), "certificates that {EXTRA} names cannot be used");
+    }
+    roots
+}
+
+/// Without a single trusted certificate the variables that name them are the likely reason.
+fn no_roots(error: &Error) -> String {
+    let set = INSTEAD
+        .iter()
+        .filter_map(|&name| Some((name, std::env::var_os(name)?)));
+    let set: Vec<_> = set
+        .map(|(name, value)| format!("{name}={}", value.display()))
+        .collect();
+    if set.is_empty() {
+        return error.to_string();
+    }
+    format!(
+        "{error}; {} must name certificates that can be read",
+        set.join(", ")
+    )
 }

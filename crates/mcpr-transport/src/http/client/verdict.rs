@@ -7,9 +7,8 @@ use bytes::Bytes;
 use http::{HeaderMap, header};
 use mcpr_protocol::{ErrorObject, Id, Message, Response, code};
 
-use super::address::Origin;
 use super::answer::Answer;
-use super::link::Link;
+use super::link::{Link, Place};
 use super::target::Target;
 use crate::{Failed, FailedKind, Sent};
 
@@ -19,7 +18,7 @@ const EXCERPT: usize = 200;
 /// An answer without a result, with what is needed to judge it.
 #[derive(Debug)]
 pub(super) struct Refusal<'a> {
-    pub(super) origin: &'a Origin,
+    pub(super) place: Place<'a>,
     pub(super) mask: &'a Mask,
     pub(super) status: u16,
     pub(super) headers: &'a HeaderMap,
@@ -40,7 +39,7 @@ impl Link {
         in_session: bool,
     ) -> Refusal<'a> {
         Refusal {
-            origin: self.origin(),
+            place: self.place(),
             mask: self.mask(),
             status: answer.status.as_u16(),
             headers: &answer.headers,
@@ -124,16 +123,16 @@ impl Refusal<'_> {
     }
 
     fn detail(&self) -> String {
-        let (origin, status) = (self.origin, self.status);
+        let (place, status) = (self.place, self.status);
         let media = self.headers.get(header::CONTENT_TYPE);
         let media = media.map_or("no content type".into(), |media| {
             String::from_utf8_lossy(media.as_bytes())
         });
         let excerpt = self.mask.excerpt(self.text);
         match (self.text.is_empty(), status) {
-            (true, 200..300) => format!("{origin} answers {status} without the response to the request"),
-            (true, _) => format!("{origin} answers {status} with an empty body"),
-            (false, _) => format!("{origin} answers {status} ({media}): {excerpt}"),
+            (true, 200..300) => format!("{place} answers {status} without the response to the request"),
+            (true, _) => format!("{place} answers {status} with an empty body"),
+            (false, _) => format!("{place} answers {status} ({media}): {excerpt}"),
         }
     }
 }
@@ -241,10 +240,17 @@ mod tests {
     const IDLESS: &str = r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"m"}}"#;
     const FOREIGN: &str = r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"m"}}"#;
 
+    fn place(target: &Target) -> Place<'_> {
+        Place {
+            origin: target.origin(),
+            through: None,
+        }
+    }
+
     fn judge(status: u16, in_session: bool, text: &str) -> Result<(), (FailedKind, Sent)> {
         let target = Target::new("https://h/mcp", []).unwrap();
         let refusal = Refusal {
-            origin: target.origin(),
+            place: place(&target),
             mask: &Mask::new(&target),
             status,
             headers: &HeaderMap::new(),
@@ -328,7 +334,7 @@ mod tests {
         head.insert(header::CONTENT_TYPE, "text/html".parse().unwrap());
         let text = format!("<html>\n s3cr3t, k3yk3y,qu3ry Bearer {}", "é".repeat(200));
         let refusal = Refusal {
-            origin: target.origin(),
+            place: place(&target),
             mask: &Mask::new(&target),
             status: 500,
             headers: &head,
