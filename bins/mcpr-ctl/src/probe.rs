@@ -87,7 +87,7 @@ impl Probe {
             },
         );
         // One that would wait for its first use is used now.
-        pool.apply(vec![(name.clone(), UpstreamSpec { lazy: false, ..spec })]);
+        pool.apply(vec![(name.clone(), UpstreamSpec { lazy: false, ..spec }.into())]);
         Ok(Self {
             name,
             pool,

@@ -69,7 +69,7 @@ fn is_settled(server: &ServerReport) -> bool {
 fn line(server: &ServerReport, width: usize, after: Duration) -> String {
     let reason = server.reason.as_deref().unwrap_or("no reason is known");
     let (word, what) = match server.state {
-        ServerState::Ok => (
+        ServerState::Ok | ServerState::Degraded => (
             "ready",
             format!("{}  {:.1}s", offered(server), after.as_secs_f64()),
         ),
@@ -138,6 +138,7 @@ mod tests {
             retry_in_ms: None,
             pid: None,
             starts: 1,
+            backends: Vec::new(),
         }
     }
 

@@ -43,7 +43,8 @@ pub use operation::relayed::Relayed;
 pub use operation::resources::{ListResources, ReadResource, ResourceList, ResourceReport, TemplateReport};
 pub use operation::running::{CallEvent, Drain, Drained, Event, EventKind, Reload, Reloaded, Watch};
 pub use operation::status::{
-    ListServers, ServerList, ServerReport, ServerState, Status, StatusReport, Stop, Stopping, Via,
+    BackendReport, ListServers, ServerList, ServerReport, ServerState, Status, StatusReport, Stop, Stopping,
+    Via,
 };
 pub use operation::switches::{
     Check, CheckedOf, DisableServer, DisableTool, EnableServer, EnableTool, ExplainTool, Explanation,

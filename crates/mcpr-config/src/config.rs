@@ -10,6 +10,7 @@ use crate::error::ConfigError;
 use crate::expand::References;
 use crate::fault::{Fault, Finding};
 use crate::gateway::{self, GatewayOptions};
+use crate::group;
 use crate::keys;
 use crate::locations::{Locations, SecretFolders, Sources};
 use crate::paths::Folder;
@@ -98,7 +99,8 @@ impl Config {
             timeouts: gateway.timeouts,
         };
         let read = |(key, node): &(Key, Node)| entry::read(key, node, &surroundings, &mut warnings);
-        let servers = layers.servers.iter().filter_map(read).collect();
+        let mut servers: Vec<ServerEntry> = layers.servers.iter().filter_map(read).collect();
+        group::check(&mut servers, &mut warnings);
         let files = sources.iter().map(|source| source.path().to_owned()).collect();
         Ok(Self {
             servers,

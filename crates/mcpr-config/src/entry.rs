@@ -11,12 +11,12 @@ mod slip;
 use std::fmt;
 
 use mcpr_registry::{Overrides, ServerName, ServerNaming};
-use mcpr_upstream::{SecretText, UpstreamSpec};
+use mcpr_upstream::{Repeat, SecretText, Spread, UpstreamSpec};
 use serde::Serialize;
 
 use crate::fault::{Fault, Place};
 
-pub(crate) use address::shown as shown_url;
+pub(crate) use address::{label, shown as shown_url};
 #[cfg(feature = "import")]
 pub(crate) use reader::RESERVED;
 pub(crate) use reader::{Surroundings, read};
@@ -43,6 +43,8 @@ pub struct ServerEntry {
     pub tools: ToolFilter,
     /// How calls are spread over several of it.
     pub backends: Backends,
+    /// The entries that it stands for, where it is a group of them.
+    pub members: Vec<ServerEntry>,
 }
 
 /// Whether a server can be used.
@@ -85,44 +87,26 @@ pub struct Backends {
     /// How many processes run.
     pub replicas: usize,
     /// Which backend gets the next call.
-    pub balance: Balance,
-    /// URLs of equal backends; may hold `${…}`.
-    pub endpoints: Vec<String>,
+    pub spread: Spread,
+    /// URLs of further backends beside that of the entry.
+    pub endpoints: Vec<SecretText>,
     /// Entries of one group make one server.
-    pub group: Option<String>,
+    pub group: Option<ServerName>,
     /// What clients may ask for.
     pub tags: Vec<String>,
     /// Whether a call that may be repeated is repeated.
-    pub retry: Retry,
-}
-
-/// Which backend gets the next call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Balance {
-    /// Each in turn.
-    RoundRobin,
-    /// The one with the least to do.
-    LeastBusy,
-}
-
-/// Whether a call whose backend died is repeated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Retry {
-    /// If the tool says that this is harmless.
-    Safe,
-    /// Never.
-    Never,
+    pub repeat: Repeat,
 }
 
 impl Default for Backends {
     fn default() -> Self {
         Self {
             replicas: 1,
-            balance: Balance::RoundRobin,
+            spread: Spread::default(),
             endpoints: Vec::new(),
             group: None,
             tags: Vec::new(),
-            retry: Retry::Safe,
+            repeat: Repeat::default(),
         }
     }
 }

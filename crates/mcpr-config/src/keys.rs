@@ -5,9 +5,8 @@
 use mcpr_registry::{Hyphens, PrefixPolicy, UriPolicy};
 use mcpr_telemetry::{Format, Level};
 
-use crate::entry::{Balance, Retry};
 use crate::gateway::{Arguments, Expose, StartMode, StartOrder, StartWhen};
-use mcpr_upstream::Isolation;
+use mcpr_upstream::{Isolation, Repeat, Spread};
 
 /// The keys that one kind of object may have.
 #[derive(Debug)]
@@ -140,10 +139,10 @@ choices! {
     EXPOSE: Expose = "all" Expose::All, "toolset" Expose::Toolset;
     ARGUMENTS: Arguments =
         "none" Arguments::None, "redacted" Arguments::Redacted, "full" Arguments::Full;
-    BALANCE: Balance = "round_robin" Balance::RoundRobin, "least_busy" Balance::LeastBusy;
+    BALANCE: Spread = "round_robin" Spread::RoundRobin, "least_busy" Spread::LeastBusy;
     ISOLATION: Isolation = "auto" Isolation::Auto, "shared" Isolation::Shared, "session" Isolation::Session,
         "call" Isolation::Call;
-    RETRY: Retry = "safe" Retry::Safe, "never" Retry::Never;
+    RETRY: Repeat = "safe" Repeat::Safe, "never" Repeat::Never;
     /// Whether names stay as the server says them.
     NAMING_STYLE: bool = "flat" false, "raw" true;
     /// Whether a child gets all variables of the gateway.

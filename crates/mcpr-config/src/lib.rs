@@ -30,6 +30,7 @@ mod error;
 mod expand;
 mod fault;
 mod gateway;
+mod group;
 mod keys;
 mod locations;
 mod overrides;
@@ -49,7 +50,7 @@ pub use check::{CheckedState, Report, Resolve, ServerReport, check};
 pub use config::Config;
 pub use edit::{Document, WriteError};
 pub use effective::{Effective, Setting};
-pub use entry::{Backends, Balance, Retry, ServerEntry, ServerState, ToolFilter, Via, check_server_key};
+pub use entry::{Backends, ServerEntry, ServerState, ToolFilter, Via, check_server_key};
 pub use environment::{Environment, Process};
 pub use error::ConfigError;
 pub use fault::{Fault, Finding, Place, Severity};
@@ -57,6 +58,7 @@ pub use gateway::{
     Arguments, DEFAULT_PORT, Expose, GatewayOptions, History, InvalidListen, Limits, Listen, LogFile,
     LogOptions, Project, StartMode, StartOrder, StartWhen, Startup, Toolset,
 };
+pub use group::servers;
 pub use locations::{Locations, Paths, SecretFolders, Sources};
 pub use mcpr_registry::nearest;
 pub use overrides::Overrides;

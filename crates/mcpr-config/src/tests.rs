@@ -4,6 +4,7 @@ mod check;
 mod documents;
 mod entries;
 mod expansion;
+mod groups;
 mod invalid_files;
 mod invalid_servers;
 mod layers;

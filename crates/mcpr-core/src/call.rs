@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use mcpr_bridge::{Hop, INPUT_RESPONSES, Passage, REQUEST_STATE, with_text};
 use mcpr_protocol::{Ability, Era, Id, LogLevel, Method, Object, RawJson, Rope, Version};
+use mcpr_registry::Kind;
 use mcpr_router::Lease;
 use mcpr_transport::{Outgoing, Party};
-use mcpr_upstream::{NOBODY, Replica, Told};
+use mcpr_upstream::{NOBODY, Repeat, Replica, Status, Told};
 use memchr::memmem;
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -47,6 +48,8 @@ pub(crate) struct Call {
     pub(crate) after: Vec<Box<str>>,
     /// What a stateless server gets of what it asked for.
     pub(crate) inputs: Mutex<Option<Inputs>>,
+    /// The tags of backends that the client would like (LB-02).
+    pub(crate) likes: Arc<[Box<str>]>,
 }
 
 /// What a stateless server asked for, and gets with a call.
@@ -56,19 +59,26 @@ pub(crate) struct Inputs {
     responses: Rope,
     /// The text of `requestState`; empty for none.
     state: Rope,
+    /// The backend that asked: it may be the only one that knows what about.
+    home: Option<Box<str>>,
 }
 
 impl Inputs {
     /// What a stateless client came back with.
-    pub(crate) fn passed(responses: Option<RawJson>, state: Option<RawJson>) -> Self {
+    pub(crate) fn passed(responses: Option<RawJson>, state: Option<RawJson>, home: Option<String>) -> Self {
         Self {
             responses: responses.map(Rope::from).unwrap_or_default(),
             state: state.map(Rope::from).unwrap_or_default(),
+            home: home.map(String::into_boxed_str),
         }
     }
 
     /// What was asked of a client of the session era.
-    pub(crate) fn collected(answers: &[(String, Rope)], state: Option<RawJson>) -> Self {
+    pub(crate) fn collected(
+        answers: &[(String, Rope)],
+        state: Option<RawJson>,
+        home: Option<Box<str>>,
+    ) -> Self {
         let entries = answers.iter().map(|(key, answer)| (key.as_str(), answer.clone()));
         let responses = match answers.is_empty() {
             true => Rope::new(),
@@ -77,6 +87,7 @@ impl Inputs {
         Self {
             responses,
             state: state.map(Rope::from).unwrap_or_default(),
+            home,
         }
     }
 }
@@ -175,6 +186,33 @@ impl Call {
         })
     }
 
+    /// What is asked for, where it has a name of its own.
+    pub(crate) fn item(&self) -> Option<(Kind, &str)> {
+        let kind = match self.method {
+            Method::ToolsCall => Kind::Tools,
+            Method::PromptsGet => Kind::Prompts,
+            Method::ResourcesRead => Kind::Resources,
+            _ => return None,
+        };
+        Some((kind, &self.target.origin))
+    }
+
+    /// The backend that knows what it is about, and whether no other one can know it.
+    pub(crate) fn home(&self) -> Option<(Box<str>, bool)> {
+        if let Some(home) = &self.target.home {
+            return Some((home.clone(), true));
+        }
+        let inputs = self.inputs.lock();
+        let home = inputs.as_ref().and_then(|inputs| inputs.home.clone());
+        home.map(|home| (home, false))
+    }
+
+    /// Whether it may be sent again to a server that may have worked on it (LB-04).
+    pub(crate) fn may_be_repeated(&self) -> bool {
+        let server = self.gateway.pool.get(&self.target.server);
+        self.target.harmless && server.is_some_and(|server| server.spec.repeat == Repeat::Safe)
+    }
+
     /// Finds out again whose it is, by what is offered now.
     pub(crate) fn resolve_again(&mut self) -> Result<(), Fault> {
         self.sight = self.gateway.sight(&self.context);
@@ -206,11 +244,11 @@ impl Call {
 
     /// Whether the server has a level of log messages that can be set.
     pub(crate) fn can_log(&self, lease: &Lease) -> bool {
-        let logs = || {
-            let offers = self.gateway.pool.get(&self.target.server)?.status().offers?;
-            Some(offers.capabilities.logging)
+        let logs = |status: &Status| {
+            let offers = status.offers.as_ref();
+            offers.is_some_and(|offers| offers.capabilities.logging)
         };
-        lease.replica.version.era() == Era::Session && logs() == Some(true)
+        lease.replica.version.era() == Era::Session && lease.backend().look(logs)
     }
 
     /// The server's answer as it goes to the client.
@@ -238,15 +276,15 @@ impl Call {
         if lease.replica.version.era() == Era::Session || self.context.era() == Era::Session {
             return result;
         }
-        let server = &self.target.server;
+        let backend = lease.backend();
         let changed = match &self.method {
             Method::TasksGet | Method::TasksUpdate | Method::TasksCancel => self.renamed_task(&result),
             method if takes_inputs(method) => {
                 let needs_more = memmem::find(result.as_bytes(), b"input_required").is_some();
                 let wrapped = needs_more
-                    .then(|| self.gateway.wrap_state(self, server, &result))
+                    .then(|| self.gateway.wrap_state(self, backend, &result))
                     .flatten();
-                wrapped.or_else(|| self.gateway.seal_task(&self.context, server, &result))
+                wrapped.or_else(|| self.gateway.seal_task(&self.context, backend, &result))
             }
             _ => None,
         };

@@ -23,7 +23,7 @@ use crate::gateway::Gateway;
 use crate::notices::{Filter, Listen};
 use crate::plan::Standing;
 use crate::record::{Ending, Subject};
-use crate::scope::Asked;
+use crate::scope::{Asked, likes};
 use crate::session::Session;
 use crate::sight::Sight;
 use crate::suspension::Entrance;
@@ -146,6 +146,7 @@ impl Gateway {
             inputs: Mutex::new(inputs),
             after,
             takes_tasks: AtomicBool::new(false),
+            likes: likes(&context.asked, meta.as_ref()),
             context,
             number: incoming.number,
             id: incoming.id,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::StatusCode;
 use mcpr_protocol::{EnvelopeError, Era, ErrorObject, Fault as MessageFault, Version, code};
 use mcpr_registry::ServerName;
-use mcpr_router::{Retry, RouteError, RouteErrorKind};
+use mcpr_router::{BackendFault, Retry, RouteError, RouteErrorKind};
 use mcpr_telemetry::Secrets;
 use serde_json::{Map, Value, json};
 
@@ -157,7 +157,7 @@ fn route_message(error: &RouteError) -> String {
         .as_deref()
         .map_or_else(String::new, |reason| format!(": {reason}"));
     let next = match error.kind {
-        RouteErrorKind::Down | RouteErrorKind::Starting => {
+        RouteErrorKind::Down | RouteErrorKind::NoBackend | RouteErrorKind::Starting => {
             "; it is tried again by itself, `mcpr-ctl status` shows when"
         }
         RouteErrorKind::AuthRequired => "; check the credentials in its entry of the configuration",
@@ -184,14 +184,12 @@ impl Fault {
         let Self::Route(error) = self else {
             return self.clone();
         };
-        let reason = error
-            .reason
-            .as_deref()
-            .map(|reason| secrets.scrub(reason).into_owned());
-        Self::Route(RouteError {
-            reason,
-            ..error.clone()
-        })
+        let mut error = error.clone();
+        let faults = error.backends.iter_mut().map(|fault| &mut fault.reason);
+        for text in error.reason.iter_mut().chain(faults) {
+            *text = secrets.scrub(text).into_owned();
+        }
+        Self::Route(error)
     }
 
     /// The status of HTTP. In the session era an error that answers a request is a plain answer;
@@ -282,6 +280,12 @@ impl Fault {
                 u64::try_from(after.as_millis()).unwrap_or(u64::MAX).into(),
             );
         }
+        if let Self::Route(error) = self
+            && !error.backends.is_empty()
+        {
+            let fault = |fault: &BackendFault| json!({ "backend": &*fault.backend, "reason": fault.reason });
+            data.insert("backends".into(), error.backends.iter().map(fault).collect());
+        }
         data.insert("requestId".into(), request.into());
         Value::Object(data)
     }
@@ -294,6 +298,7 @@ impl Fault {
                 RouteErrorKind::Busy => "busy",
                 RouteErrorKind::OutcomeUnknown => "outcome_unknown",
                 RouteErrorKind::TimedOut => "timeout",
+                RouteErrorKind::NoBackend => "no_backend",
                 _ => "server_down",
             },
             Self::Timeout { .. } => "timeout",

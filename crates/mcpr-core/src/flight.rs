@@ -8,6 +8,7 @@
 
 mod alarm;
 mod asking;
+mod attempts;
 mod begin;
 mod course;
 mod detour;

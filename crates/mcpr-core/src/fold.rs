@@ -197,7 +197,8 @@ impl Seen<'_> {
             return Some((ServerState::Misconfigured, Some(fault.reason())));
         }
         let status = self.status.as_ref().filter(|_| !self.standing.is_off())?;
-        let reason = status.reason().map(str::to_owned);
+        let usable = matches!(status.phase, Phase::Ready);
+        let reason = status.reason().filter(|_| !usable).map(str::to_owned);
         let state = match &status.phase {
             Phase::Ready => ServerState::Ok,
             Phase::Idle | Phase::Starting if status.offers.is_some() => ServerState::Stale,

@@ -115,15 +115,15 @@ impl Gateway {
     /// Waits until every server is ready, or known not to be, and the lists say so. Servers that
     /// wait for their first use are not waited for.
     pub async fn settled(&self) {
-        let upstreams = self.pool.all();
-        for upstream in &upstreams {
-            upstream.settled().await;
+        let servers = self.pool.all();
+        for server in &servers {
+            server.all_settled().await;
         }
         let mut snapshots = self.snapshot.clone();
         let said = |snapshot: &Arc<Snapshot>| {
-            upstreams.iter().all(|upstream| {
-                let idle = matches!(upstream.status().phase, Phase::Idle);
-                idle || snapshot.states.get(&upstream.name) != Some(ServerState::Starting)
+            servers.iter().all(|server| {
+                let idle = matches!(server.status().phase, Phase::Idle);
+                idle || snapshot.states.get(&server.name) != Some(ServerState::Starting)
             })
         };
         let _ = snapshots.wait_for(said).await;
@@ -225,9 +225,11 @@ impl Gateway {
 
     /// The time limits for calls to a server.
     pub(crate) fn limits_of(&self, server: &ServerName) -> (Option<Duration>, Option<Duration>) {
-        let spec = self.pool.get(server);
-        let Timeouts { call, silence, .. } =
-            spec.map_or_else(|| self.plan().options.timeouts, |upstream| upstream.spec.timeouts);
+        let server = self.pool.get(server);
+        let Timeouts { call, silence, .. } = server.map_or_else(
+            || self.plan().options.timeouts,
+            |server| server.treatment().timeouts,
+        );
         (call, silence)
     }
 
@@ -261,12 +263,11 @@ impl Gateway {
     }
 
     /// What a client is told of a notification in its own request; only log messages it asked for.
-    pub(crate) fn relay_note(&self, call: &Call, note: &Notification) -> Option<Rope> {
-        let upstream = self.pool.get(&call.target.server);
+    pub(crate) fn relay_note(&self, call: &Call, lease: &Lease, note: &Notification) -> Option<Rope> {
         match &*note.method {
             notification::MESSAGE if is_wanted(note, call.context.heard_level()?) => Some(note.to_rope()),
             notification::TOOLS_CHANGED | notification::PROMPTS_CHANGED | notification::RESOURCES_CHANGED => {
-                upstream?.heard(&note.method);
+                lease.backend().heard(&note.method);
                 None
             }
             notification::ELICITATION_COMPLETE => {

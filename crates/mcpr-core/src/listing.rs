@@ -82,10 +82,10 @@ impl Gateway {
         if !fresh.has_expired(now) {
             return;
         }
-        for upstream in self.pool.all() {
-            let fresh = upstream.status().fresh.of(kind);
+        for server in self.pool.all() {
+            let fresh = server.status().fresh.of(kind);
             if fresh.is_some_and(|fresh| fresh.has_expired(now)) {
-                upstream.expired(kind);
+                server.expired(kind);
             }
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mcpr_config::{Config, Fault, GatewayOptions, ServerEntry, ServerState};
 use mcpr_registry::{Origin, Overrides, Pattern, ServerName, ToolOverride};
 use mcpr_store::{SavedProject, Switch};
-use mcpr_upstream::UpstreamSpec;
+use mcpr_upstream::{ServerSpec, UpstreamSpec};
 
 /// All of it at one moment: one value, swapped as a whole.
 #[derive(Clone)]
@@ -67,10 +67,11 @@ pub(crate) enum Standing<'p> {
 impl Plan {
     /// The plan of a configuration, with what operators have changed at run time.
     pub(crate) fn new(config: Config, switches: Switches, projects: Vec<SavedProject>) -> Self {
-        let order = config.servers.iter().map(|entry| entry.name.clone()).collect();
+        let servers = mcpr_config::servers(config.servers);
+        let order = servers.iter().map(|entry| entry.name.clone()).collect();
         let by_name = |entry: ServerEntry| (entry.name.clone(), Arc::new(entry));
         let mut plan = Self {
-            servers: config.servers.into_iter().map(by_name).collect(),
+            servers: servers.into_iter().map(by_name).collect(),
             order,
             options: config.gateway,
             files: config.files,
@@ -132,9 +133,9 @@ impl Plan {
     }
 
     /// The servers that shall be kept.
-    pub(crate) fn desired(&self) -> Vec<(ServerName, UpstreamSpec)> {
+    pub(crate) fn desired(&self) -> Vec<(ServerName, ServerSpec)> {
         let on = |entry: &Arc<ServerEntry>| match self.standing(entry) {
-            Standing::On(spec) => Some((entry.name.clone(), spec.clone())),
+            Standing::On(spec) => Some((entry.name.clone(), entry.server_spec(spec))),
             _ => None,
         };
         self.entries().filter_map(on).collect()

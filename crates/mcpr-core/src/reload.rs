@@ -134,14 +134,14 @@ fn unreadable(error: &ConfigError) -> Failure {
 
 /// What a new configuration changes.
 fn differences(before: &Plan, after: &Config) -> Reloaded {
+    let servers = mcpr_config::servers(after.servers.clone());
     let known: BTreeSet<&str> = before.order.iter().map(|name| name.as_str()).collect();
-    let fresh: BTreeSet<&str> = after.servers.iter().map(|entry| entry.name.as_str()).collect();
+    let fresh: BTreeSet<&str> = servers.iter().map(|entry| entry.name.as_str()).collect();
     let differs = |entry: &&ServerEntry| {
         let old = before.servers.get(&entry.name);
-        old.is_some_and(|old| !means_the_same(old, entry))
+        old.is_some_and(|old| !old.means_the_same(entry))
     };
-    let changed: Vec<String> = after
-        .servers
+    let changed: Vec<String> = servers
         .iter()
         .filter(differs)
         .map(|entry| entry.name.to_string())
@@ -165,13 +165,6 @@ fn differences(before: &Plan, after: &Config) -> Reloaded {
         needs_restart: needs_restart(&before.options, &after.gateway),
         warnings: after.warnings.iter().map(ToString::to_string).collect(),
     }
-}
-
-/// Whether two entries differ in nothing but their place in the file.
-fn means_the_same(old: &ServerEntry, new: &ServerEntry) -> bool {
-    let mut moved = old.clone();
-    moved.place.clone_from(&new.place);
-    moved == *new
 }
 
 /// Settings that were read once, when the gateway started.

@@ -7,7 +7,7 @@ use http::request::Parts;
 use mcpr_admin::ActiveBy;
 use mcpr_auth::Principal;
 use mcpr_config::Expose;
-use mcpr_protocol::Object;
+use mcpr_protocol::{Object, key};
 
 use crate::plan::Plan;
 use crate::toolsets::{Toolset, Toolsets};
@@ -17,6 +17,11 @@ const PROJECT: (&str, &str) = ("x-mcpr-project", "project");
 /// Those that name a toolset.
 const TOOLSET: (&str, &str) = ("x-mcpr-toolset", "toolset");
 
+/// The header that names tags of backends that a client would like (LB-02).
+const PREFER: &str = "x-mcpr-prefer";
+/// The most tags that are looked at, and the longest.
+const MOST_TAGS: (usize, usize) = (8, 64);
+
 /// What a request itself says about its scope.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Asked {
@@ -24,6 +29,8 @@ pub struct Asked {
     pub project: Option<Arc<str>>,
     /// The toolset it is made with, without equipping it.
     pub toolset: Option<Arc<str>>,
+    /// The tags of the backends that it would like to go to.
+    pub prefer: Arc<[Box<str>]>,
 }
 
 /// What limits the sight of a caller. Callers of one scope share what is rendered for them.
@@ -84,6 +91,7 @@ impl Asked {
         Self {
             project: said(PROJECT),
             toolset: said(TOOLSET),
+            prefer: header_of(&head.headers, PREFER).map_or_else(Arc::default, |tags| tags_in(&tags)),
         }
     }
 
@@ -103,6 +111,33 @@ impl Asked {
             None => self.clone(),
         }
     }
+}
+
+/// The tags that a request would like: what its `_meta` says, else its header. A text names several
+/// between commas; a list is one too.
+pub(crate) fn likes(asked: &Asked, meta: Option<&Object>) -> Arc<[Box<str>]> {
+    let Some(said) = meta.and_then(|meta| meta.get(key::PREFER)) else {
+        return asked.prefer.clone();
+    };
+    match said.to_text() {
+        Some(tags) => tags_in(&tags),
+        None => some_tags(
+            said.read::<Vec<String>>()
+                .unwrap_or_default()
+                .iter()
+                .map(String::as_str),
+        ),
+    }
+}
+
+fn tags_in(text: &str) -> Arc<[Box<str>]> {
+    some_tags(text.split(',').map(str::trim))
+}
+
+fn some_tags<'t>(tags: impl Iterator<Item = &'t str>) -> Arc<[Box<str>]> {
+    let (most, longest) = MOST_TAGS;
+    let sensible = tags.filter(|tag| !tag.is_empty() && tag.len() <= longest);
+    sensible.take(most).map(Box::from).collect()
 }
 
 impl Limit {

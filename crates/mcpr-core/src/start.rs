@@ -12,7 +12,7 @@ use mcpr_protocol::RawJson;
 use mcpr_router::Router;
 use mcpr_store::{Memory as MemoryStore, Store, StoreError};
 use mcpr_telemetry::{CallLog, Secrets};
-use mcpr_upstream::{CLIENT_NAME, Dial, Phase, Pool, PoolOptions, Reach};
+use mcpr_upstream::{CLIENT_NAME, Dial, Phase, Pool, PoolOptions, Reach, SecretText};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -244,15 +244,15 @@ impl Gateway {
                 Standing::OffInFile | Standing::SwitchedOff => continue,
                 Standing::On(_) => {}
             }
-            let Some(upstream) = self.pool.get(name) else {
+            let Some(server) = self.pool.get(name) else {
                 continue;
             };
-            let status = upstream.settled().await;
-            if !matches!(status.phase, Phase::Ready | Phase::Idle) {
-                return unready(
-                    name.to_string(),
-                    status.reason().unwrap_or("it was stopped").to_owned(),
-                );
+            for backend in &server.backends {
+                let status = backend.settled().await;
+                if !matches!(status.phase, Phase::Ready | Phase::Idle) {
+                    let reason = status.reason().unwrap_or("it was stopped");
+                    return unready(name.to_string(), reason.to_owned());
+                }
             }
         }
         self.caught_up().await;
@@ -286,17 +286,16 @@ fn pool_options(config: &Config) -> PoolOptions {
 /// A gateway among its own servers would call itself without end (B110).
 pub(crate) fn refuse_own_url(servers: &mut [ServerEntry], listen: &[String]) {
     let own: Vec<Uri> = listen.iter().filter_map(|url| url.parse().ok()).collect();
+    let is_own = |url: &SecretText| {
+        let url = url.reveal().parse::<Uri>();
+        url.is_ok_and(|url| own.iter().any(|own| same_endpoint(own, &url)))
+    };
     for entry in servers {
         let ServerState::Enabled(spec) = &entry.state else {
             continue;
         };
         let Reach::Http(http) = &spec.reach else { continue };
-        if http
-            .url
-            .reveal()
-            .parse::<Uri>()
-            .is_ok_and(|url| own.iter().any(|own| same_endpoint(own, &url)))
-        {
+        if is_own(&http.url) || entry.backends.endpoints.iter().any(is_own) {
             entry.state = ServerState::Misconfigured(Fault {
                 what: "its URL is this gateway itself".into(),
                 hint: Some("remove the entry, or name the server that is meant".into()),

@@ -103,16 +103,16 @@ impl Subscriptions {
         let mut table = self.table.lock();
         table.last_id += 1;
         let id = table.last_id;
-        let server = table.servers.entry(topic.server().clone()).or_default();
+        let server = table.servers.entry(topic.owner().clone()).or_default();
         let entry = server.entry(topic.origin.clone()).or_insert_with(|| Entry {
-            wishes: topic.upstream.wishes.of(self.feed).clone(),
+            wishes: topic.server.wishes.of(self.feed).clone(),
             ears: Vec::new(),
         });
         entry.ears.push(Ear { id, spelled, inbox });
         entry.wishes.add(&topic.origin);
         Subscription {
             all: self.clone(),
-            server: topic.server().clone(),
+            server: topic.owner().clone(),
             origin: topic.origin.clone(),
             id,
         }

@@ -16,6 +16,7 @@ use http::StatusCode;
 use mcpr_bridge::{InputRequired, Question, REQUEST_STATE, Retry, input_as_answer, with_text};
 use mcpr_protocol::{Era, Id, Method, Object, RawJson, Response, Rope};
 use mcpr_registry::ServerName;
+use mcpr_upstream::Upstream;
 use parking_lot::Mutex;
 use serde_json::json;
 use tokio::time::Instant;
@@ -217,13 +218,17 @@ impl Gateway {
         };
         let responses = params.and_then(|params| params.get(mcpr_bridge::INPUT_RESPONSES));
         let Some(text) = &retry.state else {
-            return Ok(Entrance::Anew(Some(Inputs::passed(responses, None))));
+            return Ok(Entrance::Anew(Some(Inputs::passed(responses, None, None))));
         };
         let binding = Binding::of(method, params);
         match binding.open(self, context, text).ok_or(Fault::InvalidState)? {
-            State::Wrapped { server, state } if server == target.server.as_str() => {
+            State::Wrapped {
+                server,
+                state,
+                backend,
+            } if server == target.server.as_str() => {
                 let state = Some(RawJson::string(&state));
-                Ok(Entrance::Anew(Some(Inputs::passed(responses, state))))
+                Ok(Entrance::Anew(Some(Inputs::passed(responses, state, backend))))
             }
             State::Wrapped { .. } => Err(Fault::InvalidState),
             State::Visits(ids) => come_back_from_visits((id, method), ids, &retry),
@@ -300,15 +305,16 @@ impl Gateway {
     }
 
     /// The result of a stateless server that needs more, its state wrapped for the client.
-    pub(crate) fn wrap_state(&self, call: &Call, server: &ServerName, result: &RawJson) -> Option<RawJson> {
+    pub(crate) fn wrap_state(&self, call: &Call, backend: &Upstream, result: &RawJson) -> Option<RawJson> {
         let object = Object::read(result).ok()?;
         if object.text("resultType")? != "input_required" {
             return None;
         }
         let state = object.text(REQUEST_STATE)?;
         let wrapped = State::Wrapped {
-            server: server.as_str().to_owned(),
+            server: backend.name.as_str().to_owned(),
             state,
+            backend: Some(backend.label.to_string()),
         };
         let binding = Binding::of(&call.method, call.params.as_ref());
         let sealed = binding.seal(self, &call.context, &wrapped, WRAPPED);

@@ -10,6 +10,7 @@ use mcpr_auth::Principal;
 use mcpr_bridge::{Purpose, with_text};
 use mcpr_protocol::{Object, RawJson};
 use mcpr_registry::ServerName;
+use mcpr_upstream::Upstream;
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
@@ -28,26 +29,30 @@ const GRACE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// A task, as a sealed id holds it.
 #[derive(Serialize, Deserialize)]
-struct Sealed {
+pub(crate) struct Sealed {
     server: String,
-    task: String,
+    /// The server's own id of it.
+    pub(crate) task: String,
+    /// The backend that has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) backend: Option<String>,
 }
 
 impl Gateway {
-    /// The server and the server's own id of a task, if the caller may know of it.
-    pub(crate) fn open_task(&self, principal: &Principal, id: &str) -> Option<(ServerName, String)> {
+    /// The server of a task, and what the id says of it, if the caller may know of it.
+    pub(crate) fn open_task(&self, principal: &Principal, id: &str) -> Option<(ServerName, Sealed)> {
         let bound = [principal.key()];
         let opened = self.sealer.open(Purpose::Task, &bound, id, SystemTime::now());
         let sealed: Sealed = serde_json::from_slice(&opened.ok()?).ok()?;
         let server = self.plan().server(&sealed.server)?.name.clone();
-        Some((server, sealed.task))
+        Some((server, sealed))
     }
 
     /// A result that is a task, under the id for this caller; `None` if it is none.
     pub(crate) fn seal_task(
         &self,
         context: &Context,
-        server: &ServerName,
+        backend: &Upstream,
         result: &RawJson,
     ) -> Option<RawJson> {
         memmem::find(result.as_bytes(), b"\"taskId\"")?;
@@ -57,17 +62,18 @@ impl Gateway {
         }
         let life = object.get("ttlMs").and_then(|ttl| ttl.as_str().parse().ok());
         let life = life.map_or(FOREVER, |ttl| Duration::from_millis(ttl) + GRACE);
-        let id = self.sealed_task(context, server, object.text(TASK_ID)?, life.min(FOREVER));
+        let id = self.sealed_task(context, backend, object.text(TASK_ID)?, life.min(FOREVER));
         let text = with_text(result, TASK_ID, &id);
         Some(RawJson::trusted(text.into_bytes()))
     }
 
-    fn sealed_task(&self, context: &Context, server: &ServerName, task: String, life: Duration) -> String {
+    fn sealed_task(&self, context: &Context, backend: &Upstream, task: String, life: Duration) -> String {
         let sealed = Sealed {
-            server: server.as_str().to_owned(),
+            server: backend.name.as_str().to_owned(),
             task,
+            backend: Some(backend.label.to_string()),
         };
-        let payload = serde_json::to_vec(&sealed).expect("two texts can be written");
+        let payload = serde_json::to_vec(&sealed).expect("texts can be written");
         let bound = [context.principal.key()];
         self.sealer
             .seal(Purpose::Task, &bound, SystemTime::now() + life, &payload)

@@ -36,6 +36,8 @@ pub mod key {
     pub const PROJECT: &str = "dev.mcpr/project";
     /// Says of a list that the toolset it was asked for with is not known.
     pub const TOOLSET: &str = "dev.mcpr/toolset";
+    /// On a request: the tags of the backends that it would like to go to.
+    pub const PREFER: &str = "dev.mcpr/prefer";
     /// Which gateway introduces itself, so that none takes itself for one of its servers.
     pub const GATEWAY: &str = "dev.mcpr/gateway";
 }

@@ -101,6 +101,21 @@ impl Offers {
 }
 
 impl Capabilities {
+    /// What at least one of two servers can do.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            tools: self.tools || other.tools,
+            prompts: self.prompts || other.prompts,
+            resources: self.resources || other.resources,
+            completions: self.completions || other.completions,
+            logging: self.logging || other.logging,
+            subscribe: self.subscribe || other.subscribe,
+            tasks: self.tasks || other.tasks,
+            apps: self.apps || other.apps,
+        }
+    }
+
     /// Reads the `capabilities` of an answer to `initialize` or `server/discover`; what is not
     /// understood counts as absent.
     pub fn read(raw: &RawJson) -> Self {

@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::gate::Waiting;
+use crate::line::Waiting;
 use crate::router::{Entered, enter};
 use crate::{RouteError, RouteErrorKind};
 
@@ -93,6 +93,11 @@ impl Connections {
         }
     }
 
+    /// Whether somebody has a connection alone here.
+    pub(crate) fn has_pinned(&self, key: &str) -> bool {
+        self.pinned.lock().get(key).is_some_and(|side| !is_over(side))
+    }
+
     /// Whether a call waits for a connection, all of them being in use.
     pub(crate) fn starve(&self) -> bool {
         self.starving.load(Ordering::Relaxed) > 0
@@ -114,7 +119,7 @@ impl Connections {
         patience: Patience,
         open: impl FnOnce() -> Arc<Upstream>,
     ) -> Result<Option<Entered>, RouteError> {
-        let _waiting = Waiting::begin(&self.waiting, usize::MAX);
+        let _waiting = Waiting::begin(&self.waiting);
         let left = self.left.notified();
         if let Some(entered) = self.any(party, company) {
             return Ok(Some(entered));
@@ -125,7 +130,7 @@ impl Connections {
                 Err(error) => self.shared.lock().failure = Some((error, Instant::now())),
             }
         }
-        let _starving = Waiting::begin(&self.starving, usize::MAX);
+        let _starving = Waiting::begin(&self.starving);
         let look = patience.until.min(Instant::now() + GLANCE);
         let _ = timeout_at(look, left).await;
         match patience.is_over() {

@@ -1,9 +1,11 @@
 //! Why no replica could be leased, or why a call to one failed.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcpr_registry::ServerName;
 use mcpr_transport::{Failed, FailedKind, Sent};
+use mcpr_upstream::{Phase, Server, Status, Upstream};
 
 /// Whose fault a failure is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +41,17 @@ pub struct RouteError {
     pub reason: Option<String>,
     /// When trying again makes sense.
     pub retry_after: Option<Duration>,
+    /// What is wrong with each backend, where the server has several.
+    pub backends: Vec<BackendFault>,
+}
+
+/// Why one of several backends could not take a call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BackendFault {
+    /// What tells it from the others.
+    pub backend: Arc<str>,
+    /// Why.
+    pub reason: String,
 }
 
 /// What happened on the way.
@@ -54,6 +67,9 @@ pub enum RouteErrorKind {
     /// Not reachable.
     #[error("is not reachable")]
     Down,
+    /// None of its backends could take the request.
+    #[error("has no backend available")]
+    NoBackend,
     /// Wants credentials.
     #[error("asks for authorization")]
     AuthRequired,
@@ -82,6 +98,7 @@ impl RouteError {
             kind,
             reason: None,
             retry_after: None,
+            backends: Vec::new(),
         }
     }
 
@@ -111,7 +128,10 @@ impl RouteError {
     /// Whether trying again is wise.
     pub fn retry(&self) -> Retry {
         match self.kind {
-            RouteErrorKind::Down | RouteErrorKind::Starting | RouteErrorKind::Busy => Retry::Safe,
+            RouteErrorKind::Down
+            | RouteErrorKind::NoBackend
+            | RouteErrorKind::Starting
+            | RouteErrorKind::Busy => Retry::Safe,
             RouteErrorKind::OutcomeUnknown | RouteErrorKind::TimedOut | RouteErrorKind::Malformed => {
                 Retry::Unsafe
             }
@@ -128,4 +148,62 @@ impl RouteError {
             _ => Blame::Upstream,
         }
     }
+}
+
+/// Why a server without a replica cannot be used.
+pub fn unavailable(server: &Server, status: &Status) -> RouteError {
+    let kind = match status.phase {
+        Phase::Idle | Phase::Starting => RouteErrorKind::Starting,
+        Phase::Stopped => RouteErrorKind::Removed,
+        _ if server.only_backend().is_none() => return no_backend(server, status, |_| None),
+        Phase::AuthRequired { .. } => RouteErrorKind::AuthRequired,
+        Phase::Ready | Phase::Down { .. } => RouteErrorKind::Down,
+    };
+    let soon = matches!(kind, RouteErrorKind::Starting).then_some(server.treatment().restart.min);
+    let error = RouteError {
+        retry_after: status.retry_in().or(soon),
+        ..RouteError::new(server.name.clone(), kind)
+    };
+    match status.reason() {
+        Some(reason) => error.because(reason),
+        None => error,
+    }
+}
+
+/// All backends of a server failed: `of_call` knows why they failed this very call, else their
+/// states tell.
+pub(crate) fn no_backend(
+    server: &Server,
+    status: &Status,
+    of_call: impl Fn(&Arc<Upstream>) -> Option<BackendFault>,
+) -> RouteError {
+    let fault = |backend: &Arc<Upstream>| {
+        let status = backend.status();
+        let reason = status.reason().map_or_else(|| state(&status), str::to_owned);
+        of_call(backend).unwrap_or_else(|| BackendFault {
+            backend: backend.label.clone(),
+            reason,
+        })
+    };
+    let backends: Vec<BackendFault> = server.backends.iter().map(fault).collect();
+    let texts = backends
+        .iter()
+        .map(|fault| format!("{}: {}", fault.backend, fault.reason));
+    let reason = texts.collect::<Vec<_>>().join("; ");
+    RouteError {
+        retry_after: status.retry_in(),
+        backends,
+        ..RouteError::new(server.name.clone(), RouteErrorKind::NoBackend)
+    }
+    .because(reason)
+}
+
+fn state(status: &Status) -> String {
+    let state = match status.phase {
+        Phase::Idle => "it sleeps",
+        Phase::Starting => "it is starting",
+        Phase::Ready => "it has not what is asked for",
+        Phase::Down { .. } | Phase::AuthRequired { .. } | Phase::Stopped => "it is not to be had",
+    };
+    state.to_owned()
 }

@@ -2,20 +2,20 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use mcpr_registry::ServerName;
-use mcpr_transport::Party;
-use mcpr_upstream::{Company, InFlight, Isolation, Phase, Pool, Replica, Status, Upstream};
+use mcpr_registry::{Kind, ServerName};
+use mcpr_transport::{Failed, Party};
+use mcpr_upstream::{Company, InFlight, Isolation, Pool, Replica, Server, Upstream};
 use parking_lot::RwLock;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
-use crate::connections::{Connections, IDLE, Patience, Pin};
-use crate::gate::{Gate, Shut};
-use crate::{RouteError, RouteErrorKind};
+use crate::backend::{Backend, Guarded, Place};
+use crate::connections::{IDLE, Patience, Pin};
+use crate::{RouteError, RouteErrorKind, Tried};
 
 /// What a call needs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Demand<'a> {
     /// The server that owns what is asked for.
     pub server: &'a ServerName,
@@ -23,21 +23,37 @@ pub struct Demand<'a> {
     pub party: Party,
     /// Whose connection it takes, where the server has one for each (`isolation: "session"`).
     pub pin: Pin<'a>,
+    /// What is asked for, where it has a name of its own.
+    pub item: Option<(Kind, &'a str)>,
+    /// The tags of backends that the client would like (LB-02).
+    pub likes: &'a [Box<str>],
+    /// The backend that knows what the call is about.
+    pub home: Option<Home<'a>>,
+    /// The backends that have failed this call.
+    pub tried: &'a Tried,
+}
+
+/// The backend that knows what a call is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Home<'a> {
+    /// What tells it from the others.
+    pub label: &'a str,
+    /// Whether no other one can know it.
+    pub only: bool,
 }
 
 /// The right to use a replica for one call; dropping it gives the place to the next caller.
 pub struct Lease {
     /// Where the request goes.
     pub replica: Arc<Replica>,
-    /// The server that the replica belongs to.
+    /// The connection that the replica belongs to.
     pub upstream: Arc<Upstream>,
     /// The session generation at the time of the lease.
     pub session: u64,
     /// For whom it was taken.
     pub party: Party,
     seat: Option<InFlight>,
-    server: Arc<Guarded>,
-    _place: OwnedSemaphorePermit,
+    place: Place,
 }
 
 /// A replica and the place on it.
@@ -47,11 +63,13 @@ pub(crate) struct Entered {
     pub(crate) seat: InFlight,
 }
 
-/// A server, its gate, and its further connections.
-struct Guarded {
-    upstream: Arc<Upstream>,
-    gate: Gate,
-    connections: Connections,
+/// How a backend does, as far as the router knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BackendSeen {
+    /// How many calls have a place there.
+    pub in_flight: usize,
+    /// How long it gets no calls because the last ones failed.
+    pub shunned_for: Option<Duration>,
 }
 
 /// Finds replicas for calls.
@@ -81,127 +99,127 @@ impl Router {
     /// decision. A server that is down is asked to try again.
     pub async fn lease(&self, demand: Demand<'_>) -> Result<Lease, RouteError> {
         let server = self.server(demand.server)?;
-        let place = server.gate.enter().await;
-        let place = place.map_err(|shut| busy(demand.server, shut))?;
-        let Entered {
-            upstream,
-            replica,
-            seat,
-        } = self.enter(&server, demand).await?;
-        Ok(Lease {
-            session: replica.session(),
-            seat: Some(seat),
-            replica,
-            upstream,
-            party: demand.party,
-            server,
-            _place: place,
-        })
+        loop {
+            let place = server.place(&demand).await?;
+            if let Some(entered) = self.enter(&place.backend, &demand).await? {
+                return Ok(Lease {
+                    session: entered.replica.session(),
+                    seat: Some(entered.seat),
+                    replica: entered.replica,
+                    upstream: entered.upstream,
+                    party: demand.party,
+                    place,
+                });
+            }
+        }
     }
 
     /// Whether a call to a server waits because all connections to it are in use.
     pub fn is_starved(&self, server: &ServerName) -> bool {
         let servers = self.servers.read();
-        servers
-            .get(server)
-            .is_some_and(|server| server.connections.starve() || server.gate.is_full())
+        servers.get(server).is_some_and(|server| server.is_starved())
     }
 
-    async fn enter(&self, server: &Guarded, demand: Demand<'_>) -> Result<Entered, RouteError> {
-        let company = match server.upstream.spec.isolation {
+    /// How the backends of a server do, in their order.
+    pub fn backends(&self, server: &ServerName) -> Vec<BackendSeen> {
+        let Ok(server) = self.server(server) else {
+            return Vec::new();
+        };
+        let seen = |backend: &Arc<Backend>| BackendSeen {
+            in_flight: backend.in_flight(),
+            shunned_for: backend.is_shunned_for(),
+        };
+        server.backends.iter().map(seen).collect()
+    }
+
+    /// Takes a place on a connection; `None` if the backend was lost, or fell asleep, in the same
+    /// moment.
+    async fn enter(&self, backend: &Backend, demand: &Demand<'_>) -> Result<Option<Entered>, RouteError> {
+        let (upstream, connections) = (&backend.upstream, &backend.connections);
+        let company = match upstream.spec.isolation {
             Isolation::Shared => Company::Any,
             Isolation::Auto => Company::Clear,
             Isolation::Call => Company::Alone,
-            Isolation::Session => return self.enter_pinned(server, demand).await,
+            Isolation::Session => {
+                let open = |idle, until| self.pool.open_side(upstream, idle, until);
+                return connections
+                    .enter_pinned(demand.pin, demand.party, open)
+                    .await
+                    .map(Some);
+            }
         };
-        let patience = Patience::begin(server.upstream.spec.queue.wait);
+        let patience = Patience::begin(upstream.spec.queue.wait);
         loop {
-            let main = Self::main(&server.upstream).await?;
+            let Some(main) = upstream.replica() else {
+                return Ok(None);
+            };
             if company != Company::Any
-                && let Some(entered) = server.connections.known_to(demand.party, company)
+                && let Some(entered) = connections.known_to(demand.party, company)
             {
-                return Ok(entered);
+                return Ok(Some(entered));
             }
-            if let Some(entered) = enter(&server.upstream, &main, demand.party, company) {
-                return Ok(entered);
+            if let Some(entered) = enter(upstream, &main, demand.party, company) {
+                return Ok(Some(entered));
             }
-            if !is_current(&server.upstream, &main) {
+            if !is_current(upstream, &main) {
                 continue; // It fell asleep, or was lost, in the same moment.
             }
-            let open = || {
-                self.pool
-                    .open_side(&server.upstream, IDLE, CancellationToken::new())
-            };
-            if let Some(entered) = server
-                .connections
-                .enter(demand.party, company, patience, open)
-                .await?
-            {
-                return Ok(entered);
+            let open = || self.pool.open_side(upstream, IDLE, CancellationToken::new());
+            if let Some(entered) = connections.enter(demand.party, company, patience, open).await? {
+                return Ok(Some(entered));
             }
         }
     }
 
-    /// The connection that belongs to one session, or to one principal.
-    async fn enter_pinned(&self, server: &Guarded, demand: Demand<'_>) -> Result<Entered, RouteError> {
-        Self::main(&server.upstream).await?;
-        let open = |idle, until| self.pool.open_side(&server.upstream, idle, until);
-        server
-            .connections
-            .enter_pinned(demand.pin, demand.party, open)
-            .await
-    }
-
-    /// The connection that all share, waking a server that sleeps.
-    async fn main(upstream: &Upstream) -> Result<Arc<Replica>, RouteError> {
-        match upstream.replica() {
-            Some(replica) => Ok(replica),
-            None => Self::wake(upstream).await,
-        }
-    }
-
-    /// A server without a replica: one that sleeps is woken, a lazy one that somebody else has
-    /// just woken is waited for, any other is an error.
-    async fn wake(upstream: &Upstream) -> Result<Arc<Replica>, RouteError> {
-        let status = upstream.status();
-        let wakes = match status.phase {
-            Phase::Idle => true,
-            Phase::Starting => upstream.spec.lazy,
-            _ => false,
-        };
-        let status = if wakes { upstream.wake().await } else { status };
-        match &status.replica {
-            Some(replica) => Ok(replica.clone()),
-            None => {
-                upstream.nudge();
-                Err(unavailable(upstream, &status))
-            }
-        }
-    }
-
-    /// The server with its gate, made anew when the server is.
+    /// The server with what is known of its backends, made anew when the server is.
     fn server(&self, name: &ServerName) -> Result<Arc<Guarded>, RouteError> {
-        let upstream = self.pool.get(name);
-        let upstream = upstream.ok_or_else(|| RouteError::new(name.clone(), RouteErrorKind::Removed))?;
+        let server = self.pool.get(name);
+        let server = server.ok_or_else(|| RouteError::new(name.clone(), RouteErrorKind::Removed))?;
         if let Some(known) = self.servers.read().get(name)
-            && Arc::ptr_eq(&known.upstream, &upstream)
+            && Arc::ptr_eq(&known.server, &server)
         {
             return Ok(known.clone());
         }
-        let guarded = Arc::new(Guarded {
-            gate: Gate::new(upstream.spec.max_concurrency, upstream.spec.queue),
-            connections: Connections::new(name.clone()),
-            upstream,
-        });
-        self.servers.write().insert(name.clone(), guarded.clone());
+        let mut servers = self.servers.write();
+        servers.retain(|name, _| self.pool.get(name).is_some());
+        let guarded = Arc::new(Guarded::new(server, servers.get(name).map(|known| &**known)));
+        servers.insert(name.clone(), guarded.clone());
         Ok(guarded)
+    }
+}
+
+impl Demand<'_> {
+    /// Whether the call may go to a backend, by what it is about.
+    pub(crate) fn may_go_to(&self, server: &Server, backend: &Upstream) -> bool {
+        let Some(home) = self.home.filter(|home| home.only) else {
+            return true;
+        };
+        let is_there = server.backends.iter().any(|known| *known.label == *home.label);
+        !is_there || *backend.label == *home.label
+    }
+}
+
+impl Lease {
+    /// The backend, by the connection that all share.
+    pub fn backend(&self) -> &Arc<Upstream> {
+        &self.place.backend.upstream
+    }
+
+    /// The backend has answered, whatever it said.
+    pub fn confirm(&self) {
+        self.place.confirm();
+    }
+
+    /// The way to the backend, or the backend itself, has failed the call.
+    pub fn strike(&self, failed: &Failed) {
+        self.place.strike(failed);
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
         drop(self.seat.take());
-        self.server.connections.one_left();
+        self.place.backend.connections.one_left();
     }
 }
 
@@ -223,35 +241,4 @@ pub(crate) fn enter(
 
 fn is_current(upstream: &Upstream, replica: &Arc<Replica>) -> bool {
     !replica.is_gone() || upstream.replica().is_some_and(|now| Arc::ptr_eq(&now, replica))
-}
-
-/// Why a server without a replica cannot be used.
-pub fn unavailable(upstream: &Upstream, status: &Status) -> RouteError {
-    let kind = match status.phase {
-        Phase::Idle | Phase::Starting => RouteErrorKind::Starting,
-        Phase::AuthRequired { .. } => RouteErrorKind::AuthRequired,
-        Phase::Ready | Phase::Down { .. } => RouteErrorKind::Down,
-        Phase::Stopped => RouteErrorKind::Removed,
-    };
-    let retry_after = status
-        .retry_in()
-        .or_else(|| matches!(kind, RouteErrorKind::Starting).then_some(upstream.spec.restart.min));
-    let error = RouteError {
-        retry_after,
-        ..RouteError::new(upstream.name.clone(), kind)
-    };
-    match status.reason() {
-        Some(reason) => error.because(reason),
-        None => error,
-    }
-}
-
-fn busy(server: &ServerName, shut: Shut) -> RouteError {
-    let reason = match shut {
-        Shut::Full => "as many calls wait for it as may wait (`mcpr.queue.max`)".to_owned(),
-        Shut::Waited(wait) => {
-            format!("no place became free within {wait:?} (`mcpr.queue.wait`, `mcpr.maxConcurrency`)")
-        }
-    };
-    RouteError::new(server.clone(), RouteErrorKind::Busy).because(reason)
 }

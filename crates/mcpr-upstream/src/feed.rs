@@ -5,8 +5,8 @@ use std::sync::Arc;
 use mcpr_protocol::{Era, notification};
 use mcpr_registry::Capabilities;
 
-use crate::Wishes;
 use crate::introduce::Introduced;
+use crate::wishes::Asked;
 
 /// A kind of things of which a server tells to those who have named them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,7 +105,7 @@ impl<T> From<[T; 2]> for PerFeed<T> {
     }
 }
 
-impl PerFeed<Arc<Wishes>> {
+impl PerFeed<Arc<Asked>> {
     /// Whether nothing is wanted.
     pub(crate) fn are_empty(&self) -> bool {
         self.resources.is_empty() && self.tasks.is_empty()

@@ -82,6 +82,15 @@ impl Fresh {
         self.0[kind as usize]
     }
 
+    /// What holds for the lists of two backends together.
+    pub(crate) fn and(self, other: &Self) -> Self {
+        let both = |index: usize| match (self.0[index], other.0[index]) {
+            (Some(one), Some(other)) => Some(one.and(other)),
+            (one, other) => one.or(other),
+        };
+        Self(std::array::from_fn(both))
+    }
+
     pub(crate) fn set(&mut self, kind: Kind, freshness: Option<Freshness>) {
         self.0[kind as usize] = freshness;
     }

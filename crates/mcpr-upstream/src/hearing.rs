@@ -25,7 +25,7 @@ use crate::audience::Herald;
 use crate::introduce::Introduced;
 use crate::keeper::jittered;
 use crate::status::Heard;
-use crate::wishes::{Life, Refusal, Wishes};
+use crate::wishes::{Asked, Life, Refusal};
 use crate::{Feed, PerFeed, Replica};
 
 /// How long the first listing waits for the server to take note of who hears of changes.
@@ -58,7 +58,7 @@ pub(crate) struct Hearing {
 pub(crate) struct Hearer {
     pub(crate) replica: Arc<Replica>,
     pub(crate) feed: Feed,
-    pub(crate) wishes: Arc<Wishes>,
+    pub(crate) wishes: Arc<Asked>,
     pub(crate) herald: Herald,
     pub(crate) news: mpsc::Sender<News>,
 }
@@ -69,7 +69,7 @@ impl Hearing {
     pub(crate) async fn begin(
         replica: &Arc<Replica>,
         introduced: &Introduced,
-        wishes: &PerFeed<Arc<Wishes>>,
+        wishes: &PerFeed<Arc<Asked>>,
         herald: &Herald,
     ) -> (Self, mpsc::Receiver<News>) {
         let (news, receiver) = mpsc::channel(NEWS);

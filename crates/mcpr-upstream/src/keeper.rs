@@ -17,7 +17,8 @@ use tokio_util::sync::CancellationToken;
 use crate::audience::Herald;
 use crate::status::{Heard, Phase, Status};
 use crate::turn::Turn;
-use crate::{Audience, Dial, Memory, PerFeed, Signs, UpstreamSpec, Wishes};
+use crate::wishes::Asked;
+use crate::{Audience, Dial, Memory, PerFeed, Signs, UpstreamSpec};
 
 /// How long a server must have been up for its next failure to count as the first again.
 const STEADY: Duration = Duration::from_secs(30);
@@ -78,13 +79,15 @@ pub(crate) enum Need {
 
 pub(crate) struct Keeper {
     pub(crate) name: ServerName,
+    /// The label of the backend, where the server has several.
+    pub(crate) backend: Option<Arc<str>>,
     pub(crate) spec: UpstreamSpec,
     pub(crate) role: Role,
     /// Whether the server has ever asked for roots, on any of its connections.
     pub(crate) asks_roots: Arc<AtomicBool>,
     /// Who keeps the connection that lists, if this is not it.
     pub(crate) main: Option<mpsc::Sender<Command>>,
-    pub(crate) wishes: PerFeed<Arc<Wishes>>,
+    pub(crate) wishes: PerFeed<Arc<Asked>>,
     pub(crate) around: Arc<Surroundings>,
     pub(crate) status: watch::Sender<Status>,
     pub(crate) commands: mpsc::Receiver<Command>,
@@ -206,7 +209,7 @@ impl Keeper {
         };
         let delay = jittered(self.spec.restart.delay(patience), self.spec.restart.max);
         let retry_at = Instant::now() + delay;
-        tracing::warn!(server = %self.name, reason = %failed, retry_in = ?delay, attempt = failures, "server lost");
+        tracing::warn!(server = %self.name, backend = self.backend.as_deref(), reason = %failed, retry_in = ?delay, attempt = failures, "server lost");
         let reason: Arc<str> = failed.detail.as_str().into();
         self.publish(|status| {
             status.replica = None;

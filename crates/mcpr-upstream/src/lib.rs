@@ -1,9 +1,9 @@
 //! Keeps servers alive, introduced and listed.
 //!
-//! Each server has one task of its own, its [`keeper`]: it dials, finds out the era, introduces
-//! mcpr, reads the lists, hears what changes, and starts again after a loss. Everybody else sees
-//! the server through an [`Upstream`]: a [`Status`] to read or to wait on, and a [`Replica`] to
-//! send requests to.
+//! A [`Server`] has one backend or several equal ones. Each backend has a task of its own, its
+//! [`keeper`]: it dials, finds out the era, introduces mcpr, reads the lists, hears what changes, and
+//! starts again after a loss. Everybody else sees the backend through an [`Upstream`]: a [`Status`] to
+//! read or to wait on, and a [`Replica`] to send requests to.
 
 mod ask;
 mod audience;
@@ -17,9 +17,11 @@ mod hearing;
 mod introduce;
 mod keeper;
 mod list;
+mod merged;
 mod pool;
 mod replica;
 mod roots;
+mod server;
 mod spec;
 mod status;
 mod turn;
@@ -35,9 +37,10 @@ pub use introduce::CLIENT_NAME;
 pub use pool::{Pool, PoolOptions};
 pub use replica::{Company, InFlight, Replica};
 pub use roots::{NOBODY, Roots, Told};
+pub use server::Server;
 pub use spec::{
-    Backoff, HttpSpec, Isolation, ProtocolChoice, Queue, Reach, SecretText, SseChoice, StdioSpec, Timeouts,
-    UpstreamSpec,
+    BackendSpec, Backoff, HttpSpec, Isolation, ProtocolChoice, Queue, Reach, Repeat, SecretText, ServerSpec,
+    Spread, SseChoice, StdioSpec, Timeouts, UpstreamSpec,
 };
 pub use status::{Notices, Phase, Status, Upstream};
 pub use wishes::{Refusal, Wishes};

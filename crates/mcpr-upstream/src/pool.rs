@@ -17,7 +17,8 @@ use tokio_util::task::TaskTracker;
 use crate::keeper::{Keeper, Need, Role, Surroundings};
 use crate::status::{Phase, Status, Upstream};
 use crate::turn::Turn;
-use crate::{Audience, Dial, Memory, PerFeed, UpstreamSpec, Wishes};
+use crate::wishes::Asked;
+use crate::{Audience, BackendSpec, Dial, Feed, Memory, PerFeed, Server, ServerSpec, UpstreamSpec, Wishes};
 
 /// How servers are started.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +35,7 @@ pub struct PoolOptions {
 pub struct Pool {
     around: Arc<Surroundings>,
     options: PoolOptions,
-    servers: RwLock<BTreeMap<ServerName, Arc<Upstream>>>,
+    servers: RwLock<BTreeMap<ServerName, Arc<Server>>>,
     /// What is wanted of each server; it outlives a change of its specification.
     wishes: Mutex<BTreeMap<ServerName, PerFeed<Arc<Wishes>>>>,
     keepers: TaskTracker,
@@ -71,31 +72,32 @@ impl Pool {
 
     /// Keeps exactly these servers from now on, and starts them in their order.
     ///
-    /// What is there with the same specification stays untouched.
-    pub fn apply(&self, desired: Vec<(ServerName, UpstreamSpec)>) {
+    /// What is there with the same specification stays untouched, each backend for itself.
+    pub fn apply(&self, desired: Vec<(ServerName, ServerSpec)>) {
         let mut servers = self.servers.write();
         let mut before = std::mem::take(&mut *servers);
         for (name, spec) in desired {
-            // One with another specification stays in `before`, and ends with what is gone.
-            let same = before.get(&name).is_some_and(|upstream| upstream.spec == spec);
-            let same = same.then(|| before.remove(&name)).flatten();
-            servers.insert(name.clone(), same.unwrap_or_else(|| self.keep(name, spec)));
+            let server = match before.remove(&name) {
+                Some(known) if known.spec == spec => known,
+                known => self.server(&name, spec, known.as_deref()),
+            };
+            servers.insert(name, server);
         }
-        before.into_values().for_each(|gone| gone.stop.cancel());
-        self.wishes
-            .lock()
-            .retain(|name, wishes| servers.contains_key(name) || !wishes.are_empty());
+        before.into_values().for_each(|gone| gone.end_all_but(&[]));
+        self.wishes.lock().retain(|name, wishes| {
+            servers.contains_key(name) || !Feed::ALL.iter().all(|feed| wishes.of(*feed).is_empty())
+        });
         self.touch();
     }
 
     /// Ends a server and keeps it anew, as it is specified; false if there is none of that name.
     pub fn restart(&self, name: &ServerName) -> bool {
         let mut servers = self.servers.write();
-        let Some(upstream) = servers.get_mut(name) else {
+        let Some(server) = servers.get_mut(name) else {
             return false;
         };
-        let fresh = self.keep(name.clone(), upstream.spec.clone());
-        std::mem::replace(upstream, fresh).stop.cancel();
+        let fresh = self.server(name, server.spec.clone(), None);
+        std::mem::replace(server, fresh).end_all_but(&[]);
         self.touch();
         true
     }
@@ -111,12 +113,12 @@ impl Pool {
     }
 
     /// A server by its name.
-    pub fn get(&self, name: &ServerName) -> Option<Arc<Upstream>> {
+    pub fn get(&self, name: &ServerName) -> Option<Arc<Server>> {
         self.servers.read().get(name).cloned()
     }
 
     /// All servers, by name.
-    pub fn all(&self) -> Vec<Arc<Upstream>> {
+    pub fn all(&self) -> Vec<Arc<Server>> {
         self.servers.read().values().cloned().collect()
     }
 
@@ -132,11 +134,11 @@ impl Pool {
 
     /// Starts every server that was not wanted before, and waits until each is ready or known not to be.
     pub async fn wake_all(&self) {
-        let upstreams = self.all();
-        let waits = upstreams
-            .iter()
-            .filter(|upstream| first_need(&upstream.spec, upstream.status().offers.is_some()).is_some())
-            .map(|upstream| upstream.wake());
+        let servers = self.all();
+        let backends = servers.iter().flat_map(|server| &server.backends);
+        let waits = backends
+            .filter(|backend| first_need(&backend.spec, backend.offers().is_some()).is_some())
+            .map(|backend| backend.wake());
         futures_util::future::join_all(waits).await;
     }
 
@@ -149,15 +151,16 @@ impl Pool {
         }
     }
 
-    /// Opens a further connection to a server, which ends with the server, at a loss, or when it
-    /// was unused for `idle`, or with `until`. It lists nothing; the status of the server is not touched by it.
+    /// Opens a further connection to a backend, which ends with the backend, at a loss, or when it
+    /// was unused for `idle`, or with `until`. It lists nothing; the status of the backend is not touched by it.
     pub fn open_side(&self, main: &Upstream, idle: Duration, until: CancellationToken) -> Arc<Upstream> {
         let (status, seen) = watch::channel(Status::new(Phase::Starting, None));
-        let wishes = PerFeed::<Arc<Wishes>>::default();
+        let wishes = PerFeed::<Arc<Asked>>::default();
         let (commands, obeyed) = mpsc::channel(64);
         let stop = main.stop.child_token();
         let keeper = Keeper {
             name: main.name.clone(),
+            backend: None,
             spec: main.spec.clone(),
             role: Role::Side { idle },
             asks_roots: main.asks_roots.clone(),
@@ -175,6 +178,7 @@ impl Pool {
             .spawn(run_until(until, stop.clone(), keeper.run(Some(Need::Use))));
         Arc::new(Upstream {
             name: main.name.clone(),
+            label: main.label.clone(),
             spec: main.spec.clone(),
             wishes,
             status: seen,
@@ -184,21 +188,45 @@ impl Pool {
         })
     }
 
-    fn keep(&self, name: ServerName, spec: UpstreamSpec) -> Arc<Upstream> {
-        let offers = self.around.memory.offers(&name);
-        let needed = first_need(&spec, offers.is_some()).filter(|_| self.options.eager);
+    /// A server as specified. The backends that it had before with the same specification stay, the
+    /// others end.
+    fn server(&self, name: &ServerName, spec: ServerSpec, before: Option<&Server>) -> Arc<Server> {
+        let wishes = self.wishes.lock().entry(name.clone()).or_default().clone();
+        let several = spec.backends.len() > 1;
+        let keep = |backend: &BackendSpec| {
+            let known = before.and_then(|before| before.backend(backend));
+            known.unwrap_or_else(|| self.keep(name, backend, several, &wishes))
+        };
+        let backends: Vec<_> = spec.backends.iter().map(keep).collect();
+        if let Some(before) = before {
+            before.end_all_but(&backends);
+        }
+        Arc::new(Server::new(name.clone(), spec, wishes, backends))
+    }
+
+    fn keep(
+        &self,
+        name: &ServerName,
+        backend: &BackendSpec,
+        several: bool,
+        wishes: &PerFeed<Arc<Wishes>>,
+    ) -> Arc<Upstream> {
+        let spec = &backend.spec;
+        let offers = self.around.memory.offers(name);
+        let needed = first_need(spec, offers.is_some()).filter(|_| self.options.eager);
         let phase = if needed.is_some() {
             Phase::Starting
         } else {
             Phase::Idle
         };
         let (status, seen) = watch::channel(Status::new(phase, offers));
-        let wishes = self.wishes.lock().entry(name.clone()).or_default().clone();
+        let wishes = PerFeed::new(|feed| wishes.of(feed).ask());
         let (commands, obeyed) = mpsc::channel(64);
         let stop = self.stop.child_token();
         let asks_roots = Arc::<AtomicBool>::default();
         let keeper = Keeper {
             name: name.clone(),
+            backend: several.then(|| backend.label.clone()),
             spec: spec.clone(),
             role: Role::Main,
             asks_roots: asks_roots.clone(),
@@ -214,8 +242,9 @@ impl Pool {
         };
         self.keepers.spawn(keeper.run(needed));
         Arc::new(Upstream {
-            name,
-            spec,
+            name: name.clone(),
+            label: backend.label.clone(),
+            spec: spec.clone(),
             wishes,
             status: seen,
             commands,
@@ -235,13 +264,13 @@ async fn run_until(until: CancellationToken, stop: CancellationToken, keeper: im
     keeper.await;
 }
 
-/// What a server is started for before anybody uses it.
 /// A name that no other gateway has.
 fn instance() -> String {
     let half = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", half(), half())
 }
 
+/// What a backend is started for before anybody uses it.
 fn first_need(spec: &UpstreamSpec, listed: bool) -> Option<Need> {
     match (spec.lazy, listed) {
         (false, _) => Some(Need::Use),

@@ -2,11 +2,55 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcpr_protocol::Version;
 
-/// All that mcpr needs to keep one server.
+/// All that mcpr needs to keep one server: at least one backend, and how calls are spread over them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ServerSpec {
+    /// Its backends, in the order of the configuration. The first says how the server is treated as
+    /// a whole.
+    pub backends: Vec<BackendSpec>,
+    /// Which backend gets the next call.
+    pub spread: Spread,
+    /// Whether a call is repeated whose backend was lost while it worked on it.
+    pub repeat: Repeat,
+}
+
+/// One of the equal backends of a server.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BackendSpec {
+    /// What tells it from the others; it stays what it is when others join or leave.
+    pub label: Arc<str>,
+    /// How it is reached and treated.
+    pub spec: UpstreamSpec,
+    /// What clients may ask for (LB-02).
+    pub tags: Vec<String>,
+}
+
+/// Which backend gets the next call (LB-01).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Spread {
+    /// Each in turn.
+    #[default]
+    RoundRobin,
+    /// The one with the fewest calls under way.
+    LeastBusy,
+}
+
+/// Whether a call is repeated whose backend was lost while it worked on it (LB-04).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Repeat {
+    /// If the method, or what the tool says of itself, makes that harmless.
+    #[default]
+    Safe,
+    /// Never.
+    Never,
+}
+
+/// All that mcpr needs to keep one backend.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UpstreamSpec {
     /// Where it is.
@@ -158,6 +202,29 @@ impl fmt::Debug for StdioSpec {
             .field("command", &self.command)
             .field("cwd", &self.cwd)
             .finish_non_exhaustive()
+    }
+}
+
+impl ServerSpec {
+    /// How the server is treated as a whole.
+    pub fn treatment(&self) -> &UpstreamSpec {
+        &self.backends[0].spec
+    }
+}
+
+/// A server with one backend.
+impl From<UpstreamSpec> for ServerSpec {
+    fn from(spec: UpstreamSpec) -> Self {
+        let backend = BackendSpec {
+            label: "1".into(),
+            spec,
+            tags: Vec::new(),
+        };
+        Self {
+            backends: vec![backend],
+            spread: Spread::default(),
+            repeat: Repeat::default(),
+        }
     }
 }
 

@@ -12,23 +12,25 @@ use tokio::time::Instant;
 
 use crate::fresh::Fresh;
 use crate::keeper::Command;
-use crate::{Feed, PerFeed, Refusal, Replica, UpstreamSpec, Wishes};
+use crate::wishes::Asked;
+use crate::{Feed, PerFeed, Refusal, Replica, UpstreamSpec};
 
-/// A server, seen from outside of its keeper.
+/// One backend of a server, seen from outside of its keeper.
 pub struct Upstream {
-    /// Its name.
+    /// The server's name.
     pub name: ServerName,
+    /// What tells it from the server's other backends.
+    pub label: Arc<str>,
     /// How it is reached and treated.
     pub spec: UpstreamSpec,
-    /// What is wanted to be told of.
-    pub wishes: PerFeed<Arc<Wishes>>,
+    pub(crate) wishes: PerFeed<Arc<Asked>>,
     pub(crate) status: watch::Receiver<Status>,
     pub(crate) commands: mpsc::Sender<Command>,
     pub(crate) asks_roots: Arc<AtomicBool>,
     pub(crate) stop: tokio_util::sync::CancellationToken,
 }
 
-/// The state of a server at one moment.
+/// The state of a server, or of one of its backends, at one moment.
 #[derive(Clone, Debug)]
 pub struct Status {
     /// Where it is in its life.
@@ -47,6 +49,8 @@ pub struct Status {
     pub starts: u64,
     /// Why it was lost, or could not be started, since it was ready last.
     pub(crate) loss: Option<Arc<str>>,
+    /// Why it may not be well although it is ready: it did not answer the last health check.
+    pub doubt: Option<Arc<str>>,
 }
 
 /// Where a server is in its life.
@@ -114,9 +118,19 @@ impl Upstream {
         self.status.borrow().clone()
     }
 
+    /// Reads of the state what is needed of it.
+    pub fn look<R>(&self, read: impl FnOnce(&Status) -> R) -> R {
+        read(&self.status.borrow())
+    }
+
     /// Where requests go now, if the server is ready.
     pub fn replica(&self) -> Option<Arc<Replica>> {
-        self.status.borrow().replica.clone()
+        self.look(|status| status.replica.clone())
+    }
+
+    /// What it listed last.
+    pub(crate) fn offers(&self) -> Option<Arc<Offers>> {
+        self.look(|status| status.offers.clone())
     }
 
     /// Asks for an attempt now instead of later: somebody wants to use the server.
@@ -264,7 +278,20 @@ impl Status {
             notices: Notices::default(),
             starts: 0,
             loss: None,
+            doubt: None,
         }
+    }
+
+    /// Whether what it lists counts where the best of a server's backends is in that phase: one that
+    /// is down has nothing to add to what others have.
+    pub(crate) fn counts_beside(&self, best: &Phase) -> bool {
+        let out = |phase: &Phase| phase.is_down() || matches!(phase, Phase::Stopped);
+        !out(&self.phase) || out(best)
+    }
+
+    /// Whether its connection has ended, and nobody has noted it yet.
+    pub fn is_gone(&self) -> bool {
+        self.replica.as_ref().is_some_and(|replica| replica.is_gone())
     }
 
     /// Why it cannot be used, if that is so. While it is tried again that is what was wrong before.
@@ -272,7 +299,8 @@ impl Status {
         match &self.phase {
             Phase::Down { reason, .. } | Phase::AuthRequired { reason, .. } => Some(reason),
             Phase::Starting | Phase::Stopped => self.loss.as_deref(),
-            _ => None,
+            Phase::Ready => self.doubt.as_deref(),
+            Phase::Idle => None,
         }
     }
 
@@ -335,6 +363,12 @@ impl Heard {
 }
 
 impl Notices {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.tools += other.tools;
+        self.prompts += other.prompts;
+        self.resources += other.resources;
+    }
+
     pub(crate) fn count(&mut self, heard: Heard) {
         self.tools += u64::from(heard.tools);
         self.prompts += u64::from(heard.prompts);

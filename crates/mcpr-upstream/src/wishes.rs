@@ -1,19 +1,34 @@
 //! What somebody wants to hear of from a server: resources, or tasks, by their names there.
+//!
+//! Each backend of the server is asked for all of it, and each has a say of its own: what one of them
+//! tells of is told.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use mcpr_protocol::RawJson;
 use mcpr_transport::Failed;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::Status;
 
-/// What is wanted of one server, whatever becomes of the connections to it.
+/// What is wanted of one server, whatever becomes of its backends.
 ///
 /// Something is wanted or it is not: counting those who want it is up to the caller.
 #[derive(Debug, Default)]
-pub struct Wishes(watch::Sender<Book>);
+pub struct Wishes(Mutex<Wanted>);
+
+#[derive(Debug, Default)]
+struct Wanted {
+    names: BTreeSet<Arc<str>>,
+    /// Who is asked for them.
+    asked: Vec<Weak<Asked>>,
+}
+
+/// What is wanted of one backend, whatever becomes of the connections to it.
+#[derive(Debug, Default)]
+pub(crate) struct Asked(watch::Sender<Book>);
 
 /// Why a server does not tell of something.
 #[derive(Clone, Debug)]
@@ -64,6 +79,43 @@ enum Standing {
 impl Wishes {
     /// Adds something. What was refused is asked for again.
     pub fn add(&self, name: &Arc<str>) {
+        let mut wanted = self.0.lock();
+        wanted.names.insert(name.clone());
+        wanted.asked().for_each(|asked| asked.add(name));
+    }
+
+    /// Takes something out.
+    pub fn remove(&self, name: &str) {
+        let mut wanted = self.0.lock();
+        wanted.names.remove(name);
+        wanted.asked().for_each(|asked| asked.remove(name));
+    }
+
+    /// Whether nothing is wanted.
+    pub fn is_empty(&self) -> bool {
+        self.0.lock().names.is_empty()
+    }
+
+    /// Asks one more backend for all that is wanted, for as long as it is kept.
+    pub(crate) fn ask(&self) -> Arc<Asked> {
+        let asked = Arc::new(Asked::default());
+        let mut wanted = self.0.lock();
+        wanted.names.iter().for_each(|name| asked.add(name));
+        wanted.asked.push(Arc::downgrade(&asked));
+        asked
+    }
+}
+
+impl Wanted {
+    /// Those that are asked still.
+    fn asked(&mut self) -> impl Iterator<Item = Arc<Asked>> {
+        self.asked.retain(|asked| asked.strong_count() > 0);
+        self.asked.iter().filter_map(Weak::upgrade)
+    }
+}
+
+impl Asked {
+    fn add(&self, name: &Arc<str>) {
         self.0.send_if_modified(|book| match book.wishes.get_mut(name) {
             Some(Wish {
                 standing: Standing::Asked | Standing::Stands,
@@ -77,13 +129,12 @@ impl Wishes {
         });
     }
 
-    /// Takes something out.
-    pub fn remove(&self, name: &str) {
+    fn remove(&self, name: &str) {
         self.0.send_if_modified(|book| book.wishes.remove(name).is_some());
     }
 
     /// Whether nothing is wanted.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.borrow().wishes.is_empty()
     }
 
@@ -224,13 +275,13 @@ impl Wish {
 mod tests {
     use super::*;
 
-    fn wishes(uris: &[&str]) -> Wishes {
-        let wishes = Wishes::default();
+    fn wishes(uris: &[&str]) -> Asked {
+        let wishes = Asked::default();
         uris.iter().for_each(|uri| wishes.add(&Arc::from(*uri)));
         wishes
     }
 
-    fn asked(wishes: &Wishes) -> Vec<String> {
+    fn asked(wishes: &Asked) -> Vec<String> {
         wishes.0.borrow().asked().map(|uri| uri.to_string()).collect()
     }
 
@@ -287,5 +338,26 @@ mod tests {
         assert_eq!(wishes.0.borrow().heard().len(), 1);
         wishes.ask_again();
         assert_eq!(asked(&wishes), ["a"]);
+    }
+
+    #[tokio::test]
+    async fn each_backend_is_asked_for_all_and_has_a_say_of_its_own() {
+        let all = Wishes::default();
+        all.add(&Arc::from("a"));
+        let (first, second) = (all.ask(), all.ask());
+        all.add(&Arc::from("b"));
+        assert_eq!(
+            (asked(&first), asked(&second)),
+            (asked(&wishes(&["a", "b"])), asked(&wishes(&["a", "b"])))
+        );
+
+        first.settle(first.begin(), "a", Ok(()));
+        second.settle(second.begin(), "a", Err(Refusal::NotOffered));
+
+        assert!(first.settled("a").await.is_ok() && second.settled("a").await.is_err());
+        all.remove("a");
+        drop(second);
+        all.remove("b");
+        assert!(all.is_empty() && first.is_empty());
     }
 }

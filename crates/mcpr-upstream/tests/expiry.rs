@@ -125,8 +125,9 @@ async fn ready(server: &Server) -> (Pool, Arc<Upstream>) {
     };
     let dial = Arc::new(server.clone());
     let pool = Pool::new(dial, Arc::new(NoMemory), Arc::new(NoAudience), options);
-    pool.apply(vec![(name.clone(), spec)]);
-    let upstream = pool.get(&name).expect("the pool keeps it");
+    pool.apply(vec![(name.clone(), spec.into())]);
+    let server = pool.get(&name).expect("the pool keeps it");
+    let upstream = server.only_backend().expect("it has one").clone();
     upstream.settled().await;
     (pool, upstream)
 }

@@ -1,9 +1,10 @@
 //! Servers behind a URL are asked now and then whether they are there; time is paused.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,16 +12,19 @@ use mcpr_protocol::{ErrorObject, Id, Message, Method, RawJson, Response, Version
 use mcpr_registry::ServerName;
 use mcpr_transport::{Answering, Event, Exchange, Failed, Outgoing, Reason, Transport};
 use mcpr_upstream::{
-    Dial, Dialled, HttpSpec, NoAudience, NoMemory, Phase, Pool, PoolOptions, ProtocolChoice, Reach,
-    SecretText, SseChoice, Upstream, UpstreamSpec, Wire,
+    BackendSpec, Dial, Dialled, HttpSpec, NoAudience, NoMemory, Phase, Pool, PoolOptions, ProtocolChoice,
+    Reach, SecretText, ServerSpec, SseChoice, Upstream, UpstreamSpec, Wire,
 };
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
+use tokio::time::{Sleep, sleep};
 
 /// How the server takes a ping.
 #[derive(Clone, Copy)]
 enum Ping {
     Answered,
+    /// A second later.
+    Late,
     Refused,
     Unheard,
 }
@@ -35,8 +39,8 @@ struct Connection {
     _events: mpsc::Sender<Event>,
 }
 
-/// What comes for one request, if anything.
-struct Told(Option<Response>);
+/// What comes for one request, if anything, and when.
+struct Told(Option<Response>, Pin<Box<Sleep>>);
 
 #[async_trait]
 impl Dial for Server {
@@ -65,19 +69,20 @@ impl Transport for Connection {
         let welcome =
             r#"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}"#;
         let unknown = || Err(ErrorObject::new(code::METHOD_NOT_FOUND, "no ping here").render());
+        let late = matches!(self.server.0.lock().front(), Some(Ping::Late));
+        let wait = Duration::from_secs(u64::from(late && request.method == Method::Ping));
         let outcome = match request.method {
             Method::Initialize => Some(Ok(RawJson::from_static(welcome))),
             Method::Ping => match self.server.0.lock().pop_front() {
-                Some(Ping::Answered) => Some(Ok(RawJson::from_static("{}"))),
+                Some(Ping::Answered | Ping::Late) => Some(Ok(RawJson::from_static("{}"))),
                 Some(Ping::Refused) => Some(unknown()),
                 Some(Ping::Unheard) | None => None,
             },
             _ => Some(unknown()),
         };
         let id = Some(Id::number(request.id));
-        Ok(Exchange::new(Told(
-            outcome.map(|outcome| Response { id, outcome }),
-        )))
+        let response = outcome.map(|outcome| Response { id, outcome });
+        Ok(Exchange::new(Told(response, Box::pin(sleep(wait)))))
     }
 
     async fn send(&self, _: Message) -> Result<(), Failed> {
@@ -90,7 +95,8 @@ impl Transport for Connection {
 }
 
 impl Answering for Told {
-    fn poll_next(&mut self, _: &mut Context<'_>) -> Poll<Result<Message, Failed>> {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Message, Failed>> {
+        ready!(self.1.as_mut().poll(cx));
         let response = self.0.take().map(Message::Response);
         response.map_or(Poll::Pending, |response| Poll::Ready(Ok(response)))
     }
@@ -123,7 +129,7 @@ fn pool(server: &Server) -> Pool {
         Arc::new(NoAudience),
         options,
     );
-    pool.apply(vec![(name(), spec)]);
+    pool.apply(vec![(name(), spec.into())]);
     pool
 }
 
@@ -142,7 +148,8 @@ async fn left_at_the_loss(pings: &[Ping]) -> usize {
 
 /// Waits until the server has been connected to so often, and gives it.
 async fn await_start(pool: &Pool, count: u64) -> Arc<Upstream> {
-    let upstream = pool.get(&name()).expect("the pool keeps it");
+    let server = pool.get(&name()).expect("the pool keeps it");
+    let upstream = server.only_backend().expect("it has one").clone();
     let mut changes = pool.changes();
     let ready = |status: &mcpr_upstream::Status| status.starts >= count && status.replica.is_some();
     while !ready(&upstream.status()) {
@@ -202,7 +209,7 @@ async fn cfg_05_a_server_whose_specification_changes_is_ended_and_not_only_forgo
     };
 
     let mut changes = pool.changes();
-    pool.apply(vec![(name(), fresh)]);
+    pool.apply(vec![(name(), fresh.into())]);
 
     let ended = async {
         while !matches!(old.status().phase, Phase::Stopped) {
@@ -211,4 +218,58 @@ async fn cfg_05_a_server_whose_specification_changes_is_ended_and_not_only_forgo
     };
     let limit = Duration::from_secs(60);
     tokio::time::timeout(limit, ended).await.expect("it is ended");
+}
+
+#[tokio::test(start_paused = true)]
+async fn srv_06_a_server_that_leaves_one_ping_unanswered_is_in_doubt_until_it_answers_the_next() {
+    let pool = pool(&server(&[Ping::Unheard, Ping::Late]));
+    let upstream = await_start(&pool, 1).await;
+    let mut changes = pool.changes();
+    let mut until = async |in_doubt: bool| {
+        while upstream.status().doubt.is_some() != in_doubt {
+            changes.changed().await.expect("the pool lives");
+        }
+        upstream.status()
+    };
+
+    let doubted = until(true).await;
+    assert!(
+        doubted.reason().is_some() && doubted.replica.is_some(),
+        "it is still used"
+    );
+
+    let well = until(false).await;
+    assert_eq!((well.reason(), well.starts), (None, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn lb_01_a_backend_that_stays_as_it_is_is_left_alone_when_others_come_and_go() {
+    let pool = pool(&server(&[]));
+    let first = await_start(&pool, 1).await;
+    let backends = |labels: &[&str]| {
+        let backend = |label: &&str| BackendSpec {
+            label: (*label).into(),
+            spec: first.spec.clone(),
+            tags: Vec::new(),
+        };
+        ServerSpec {
+            backends: labels.iter().map(backend).collect(),
+            ..first.spec.clone().into()
+        }
+    };
+    let kept = || pool.get(&name()).expect("the pool keeps it").backends.clone();
+
+    pool.apply(vec![(name(), backends(&["2", "1", "3"]))]);
+    let three = kept();
+    pool.apply(vec![(name(), backends(&["3"]))]);
+
+    assert!(Arc::ptr_eq(&three[1], &first));
+    assert!(Arc::ptr_eq(&kept()[0], &three[2]));
+    let mut changes = pool.changes();
+    while !three[..2]
+        .iter()
+        .all(|gone| matches!(gone.status().phase, Phase::Stopped))
+    {
+        changes.changed().await.expect("the pool lives");
+    }
 }

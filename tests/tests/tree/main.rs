@@ -1,6 +1,8 @@
 //! The shape of the source tree: layers, names, sizes.
 
 mod cli_page;
+mod failure_modes;
 mod layers;
+mod proofs;
 mod protocol_support;
 mod tidy;

@@ -73,7 +73,7 @@ fn painted(state: ServerState, look: &Look) -> String {
     let paint = match state {
         ServerState::Ok => Paint::Good,
         ServerState::Idle | ServerState::Disabled => Paint::Dim,
-        ServerState::Starting | ServerState::Stale => Paint::Uncertain,
+        ServerState::Degraded | ServerState::Starting | ServerState::Stale => Paint::Uncertain,
         _ => Paint::Bad,
     };
     look.paint(paint, state.as_str())

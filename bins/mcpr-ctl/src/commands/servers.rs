@@ -119,7 +119,7 @@ pub(super) fn state(state: ServerState) -> Cell {
     let paint = match state {
         ServerState::Ok => Paint::Good,
         ServerState::Idle | ServerState::Disabled => Paint::Dim,
-        ServerState::Starting | ServerState::Stale => Paint::Uncertain,
+        ServerState::Degraded | ServerState::Starting | ServerState::Stale => Paint::Uncertain,
         ServerState::Down | ServerState::AuthRequired | ServerState::Misconfigured => Paint::Bad,
     };
     Cell::from(state.as_str()).paint(paint)
@@ -127,10 +127,14 @@ pub(super) fn state(state: ServerState) -> Cell {
 
 /// Why it is not well, and when it is tried again.
 fn problem(server: &ServerReport) -> Option<String> {
-    let retry = server.retry_in_ms.map(|ms| match ms {
+    retried(server.reason.as_deref(), server.retry_in_ms)
+}
+
+fn retried(reason: Option<&str>, retry_in_ms: Option<u64>) -> Option<String> {
+    let retry = retry_in_ms.map(|ms| match ms {
         0 => "next try now".to_owned(),
         _ => format!("next try in {}", phrase::duration(Duration::from_millis(ms))),
     });
-    let known: Vec<_> = [server.reason.clone(), retry].into_iter().flatten().collect();
+    let known: Vec<_> = [reason.map(str::to_owned), retry].into_iter().flatten().collect();
     (!known.is_empty()).then(|| known.join("; "))
 }

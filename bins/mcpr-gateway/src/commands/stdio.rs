@@ -30,6 +30,7 @@ pub(super) fn run(args: &Stdio) -> Result<ExitCode, Problem> {
     let asked = Asked {
         project: args.project.as_deref().map(Into::into),
         toolset: args.toolset.as_deref().map(Into::into),
+        ..Asked::default()
     };
     let ended = runtime.block_on(serve(settings, &telemetry, asked));
     // A read of standard input cannot be called off.

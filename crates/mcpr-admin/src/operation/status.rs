@@ -86,6 +86,41 @@ pub struct ServerReport {
     pub pid: Option<u32>,
     /// How often it was started or connected since the gateway started.
     pub starts: u64,
+    /// Its backends, where it has several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backends: Vec<BackendReport>,
+}
+
+/// How one of the equal backends of a server is doing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BackendReport {
+    /// What tells it from the others: a number, an address, or the entry of a group.
+    pub backend: String,
+    /// How it is doing.
+    pub state: ServerState,
+    /// The protocol version that was agreed on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<String>,
+    /// How many requests it is working on.
+    pub in_flight: u64,
+    /// Why it is not `ok`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// In how many milliseconds it is tried again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_in_ms: Option<u64>,
+    /// For how many milliseconds it gets no calls, because the last ones failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shunned_for_ms: Option<u64>,
+    /// The child process, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// How often it was started or connected since the gateway started.
+    pub starts: u64,
+    /// What clients may ask for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
 }
 
 /// How a server is doing, in one word.
@@ -93,6 +128,8 @@ pub struct ServerReport {
 pub enum ServerState {
     /// Connected and listed.
     Ok,
+    /// The same, but one of its backends is not to be had, or it did not answer the last health check.
+    Degraded,
     /// On its way up.
     Starting,
     /// Its items are those of an earlier listing.
@@ -134,6 +171,7 @@ pub struct Stopping {
 
 words!(ServerState {
     Ok = "ok",
+    Degraded = "degraded",
     Starting = "starting",
     Stale = "stale",
     Idle = "idle",

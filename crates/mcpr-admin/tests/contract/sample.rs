@@ -122,6 +122,7 @@ fn servers() -> Vec<ServerReport> {
         retry_in_ms: None,
         pid: Some(8130),
         starts: 1,
+        backends: Vec::new(),
     };
     let docs = ServerReport {
         name: "docs".into(),
@@ -136,8 +137,24 @@ fn servers() -> Vec<ServerReport> {
         retry_in_ms: Some(4000),
         pid: None,
         starts: 7,
+        backends: vec![backend("10.0.0.1:8080/mcp", 3), backend("10.0.0.2:8080/mcp", 4)],
     };
     vec![git, docs]
+}
+
+fn backend(name: &str, starts: u64) -> BackendReport {
+    BackendReport {
+        backend: name.into(),
+        state: ServerState::Down,
+        protocol: None,
+        in_flight: 0,
+        reason: text("connection refused"),
+        retry_in_ms: Some(4000),
+        shunned_for_ms: None,
+        pid: None,
+        starts,
+        tags: vec!["eu".into()],
+    }
 }
 
 fn tool() -> ToolReport {

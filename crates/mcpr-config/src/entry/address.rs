@@ -55,6 +55,13 @@ pub(crate) fn shown(url: &str) -> String {
     }
 }
 
+/// What tells the URL from those of equal servers: host, port and path.
+pub(crate) fn label(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let end = rest.find(['?', '#']).unwrap_or(rest.len());
+    rest[..end].trim_end_matches('/')
+}
+
 /// Host and port, and the user if there is one.
 fn authority(rest: &str) -> &str {
     // A `${VAR:-a/b?c}` is one piece, whatever is in it.
@@ -69,6 +76,12 @@ fn authority(rest: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_label_holds_no_query() {
+        assert_eq!(label("http://10.0.0.1:8080/mcp?key=1"), "10.0.0.1:8080/mcp");
+        assert_eq!(label("https://a.example/"), "a.example");
+    }
 
     #[test]
     fn a_port_is_found_behind_any_host() {

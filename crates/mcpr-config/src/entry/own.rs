@@ -1,10 +1,10 @@
 //! Reads the object `mcpr` of a server.
 
 use mcpr_protocol::Version;
-use mcpr_registry::{Overrides, ServerNaming, ToolOverride};
+use mcpr_registry::{Overrides, ServerName, ServerNaming, ToolOverride};
 use mcpr_upstream::{Backoff, ProtocolChoice, Queue, UpstreamSpec};
 
-use super::{Backends, Balance, Retry, ToolFilter};
+use super::{Backends, ToolFilter};
 use crate::fault::Fault;
 use crate::gateway::timeouts;
 use crate::keys;
@@ -13,6 +13,9 @@ use crate::tree::{Key, Node};
 
 /// More calls at once are a slip of the pen.
 const MOST_CALLS: usize = 1_000_000;
+
+/// More processes of one server are, too.
+const MOST_REPLICAS: usize = 1000;
 
 /// Reads how the server is treated into `spec`.
 pub(super) fn treatment(spec: &mut UpstreamSpec, own: Members<'_>) -> Result<(), Fault> {
@@ -100,31 +103,25 @@ fn overrides(node: &Node) -> Result<Overrides, Fault> {
     node.entries()?.iter().map(read).collect()
 }
 
+/// How calls are spread; the addresses are read elsewhere.
 pub(super) fn backends(own: Members<'_>) -> Result<Backends, Fault> {
     let mut backends = Backends::default();
-    own.read_into(&mut backends.replicas, "replicas", |node| node.whole(1..=1000))?;
-    own.read_into(&mut backends.balance, "balance", |node| {
+    own.read_into(&mut backends.replicas, "replicas", |node| {
+        node.whole(1..=MOST_REPLICAS)
+    })?;
+    own.read_into(&mut backends.spread, "balance", |node| {
         node.choice(&keys::BALANCE)
     })?;
-    own.read_into(&mut backends.endpoints, "endpoints", Node::texts)?;
-    own.read_into(&mut backends.group, "group", |node| node.filled().map(Some))?;
+    own.read_into(&mut backends.group, "group", |node| group(node).map(Some))?;
     own.read_into(&mut backends.tags, "tags", Node::texts)?;
-    own.read_into(&mut backends.retry, "retry", |node| node.choice(&keys::RETRY))?;
+    own.read_into(&mut backends.repeat, "retry", |node| node.choice(&keys::RETRY))?;
     Ok(backends)
 }
 
-/// Faults of what is accepted but changes nothing in this version.
-pub(super) fn without_effect(backends: &Backends, own: Members<'_>) -> Vec<Fault> {
-    let set = [
-        ("replicas", backends.replicas != 1),
-        ("balance", backends.balance != Balance::RoundRobin),
-        ("endpoints", !backends.endpoints.is_empty()),
-        ("group", backends.group.is_some()),
-        ("retry", backends.retry != Retry::Safe),
-    ];
-    let set = set
-        .into_iter()
-        .filter(|(_, set)| *set)
-        .filter_map(|(key, _)| own.get(key));
-    set.map(|node| node.fault("has no effect yet")).collect()
+fn group(node: &Node) -> Result<ServerName, Fault> {
+    let name = node.filled()?.parse::<ServerName>();
+    name.map_err(|_| {
+        node.fault("cannot name a server")
+            .hint("use 1 to 64 printable characters without `/`")
+    })
 }

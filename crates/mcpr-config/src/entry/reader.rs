@@ -6,7 +6,7 @@ use mcpr_registry::{ServerName, ServerNaming};
 use mcpr_upstream::{Reach, SecretText, Timeouts, UpstreamSpec};
 
 use super::fields::{Fields, Kind};
-use super::{Backends, ServerEntry, ServerState, ToolFilter, own};
+use super::{Backends, ServerEntry, ServerState, ToolFilter, address, own};
 use crate::environment::Environment;
 use crate::expand::{Lookups, References};
 use crate::fault::{Fault, Finding, Severity};
@@ -115,6 +115,7 @@ impl<'a> Reader<'a> {
             secrets,
             tools,
             backends,
+            members: Vec::new(),
         }
     }
 
@@ -164,21 +165,59 @@ impl<'a> Reader<'a> {
         Ok((spec, terms.unwrap_or_default()))
     }
 
+    /// The URLs of further backends: only a server with a URL has such, and only a program is run
+    /// several times.
+    fn endpoints(
+        &mut self,
+        own: Members<'_>,
+        reach: &Reach,
+        replicas: usize,
+    ) -> Result<Vec<SecretText>, Fault> {
+        let items = own.read("endpoints", Node::items)?.unwrap_or_default();
+        match (reach, own.get("endpoints"), own.get("replicas")) {
+            (Reach::Stdio(_), Some(node), _) if !items.is_empty() => {
+                let fault = node.fault("is for servers with a `url`");
+                Err(fault.hint("run a program several times with `mcpr.replicas`"))
+            }
+            (Reach::Http(_), _, Some(node)) if replicas != 1 => {
+                let fault = node.fault("is for servers that are programs");
+                Err(fault.hint("give the addresses of several servers as `mcpr.endpoints`"))
+            }
+            (Reach::Stdio(_), ..) => Ok(Vec::new()),
+            (Reach::Http(http), ..) => self.addresses(http.url.clone(), items),
+        }
+    }
+
+    /// The addresses of a list, without that of the entry itself.
+    fn addresses(&mut self, own: SecretText, items: &[Node]) -> Result<Vec<SecretText>, Fault> {
+        let mut known = vec![own];
+        for node in items {
+            let text = self.expand_filled(node)?;
+            if !self.lookups().leaves_open(node) {
+                address::check(node, text.trim())?;
+            }
+            let url = SecretText::new(text.trim());
+            match known.contains(&url) {
+                true => self.warn(node.fault("is there twice and counts once")),
+                false => known.push(url),
+            }
+        }
+        Ok(known.split_off(1))
+    }
+
     /// Reads the object `mcpr`: how the server is treated into `spec`, and the rest.
     fn own(&mut self, spec: &mut UpstreamSpec, own: Members<'_>) -> Result<Terms, Fault> {
         own::treatment(spec, own)?;
         if let (false, Some(node)) = (spec.lazy, own.get("stopAfterIdle")) {
             self.warn(node.fault("has no effect without `mcpr.lazy`"));
         }
-        let terms = Terms {
+        let mut backends = own::backends(own)?;
+        backends.endpoints = self.endpoints(own, &spec.reach, backends.replicas)?;
+        Ok(Terms {
             naming: own::naming(own)?,
             tools: own::tools(own)?,
-            backends: own::backends(own)?,
-        };
-        own::without_effect(&terms.backends, own)
-            .into_iter()
-            .for_each(|fault| self.warn(fault));
-        Ok(terms)
+            backends,
+        })
     }
 
     /// The limit of a call, in the words of other clients.

@@ -235,7 +235,7 @@ fn srv_03_everything_that_mcpr_alone_knows_about_a_server() {
 }
 
 #[test]
-fn what_later_versions_will_use_is_checked_and_kept() {
+fn what_others_act_on_is_checked_and_kept() {
     let config = load(
         r#"{"mcpServers": {"s": {"command": "x", "mcpr": {"replicas": 3, "balance": "round_robin", "tags": ["eu"],
             "tools": {"allow": ["get_*"]}, "retry": "safe", "isolation": "auto"}}},
@@ -248,7 +248,7 @@ fn what_later_versions_will_use_is_checked_and_kept() {
     assert!(!config.gateway.builtins);
     assert_eq!(config.gateway.projects[0].servers[0].as_str(), "s");
     assert_eq!(config.gateway.toolsets[0].tools, ["s.x"]);
-    insta::assert_snapshot!(warnings(&config).join("\n"));
+    assert_eq!(warnings(&config), [""; 0]);
 }
 
 #[test]

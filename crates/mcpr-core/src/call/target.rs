@@ -26,6 +26,10 @@ pub(crate) struct Target {
     param_headers: Vec<ParamHeader>,
     /// Whether its server takes the call only as a task of 2025-11-25.
     pub(super) task_required: bool,
+    /// Whether to do it twice is as good as once: a read, or a tool that says so of itself.
+    pub(super) harmless: bool,
+    /// The backend that alone knows what it is about.
+    pub(super) home: Option<Box<str>>,
 }
 
 impl Target {
@@ -52,7 +56,7 @@ impl Target {
             Method::ResourcesRead => Self::resource(sight, &name(params, "uri")?),
             Method::Complete => Self::reference(sight, params),
             Method::TasksGet | Method::TasksUpdate | Method::TasksCancel => {
-                Self::task(gateway, context, name(params, TASK_ID)?)
+                Self::task(gateway, context, method, name(params, TASK_ID)?)
             }
             other => Err(Fault::MethodNotFound(other.to_string())),
         }
@@ -66,6 +70,7 @@ impl Target {
             tool: Some(tool.origin.name.as_ref().into()),
             param_headers: tool.param_headers.clone(),
             task_required: tool.task_required,
+            harmless: tool.read_only || tool.idempotent,
             ..Self::named(tool.origin.server.clone(), "name", &tool.origin.name)
         })
     }
@@ -90,16 +95,18 @@ impl Target {
         })
     }
 
-    fn task(gateway: &Gateway, context: &Context, id: String) -> Result<Self, Fault> {
+    fn task(gateway: &Gateway, context: &Context, method: &Method, id: String) -> Result<Self, Fault> {
         if !context.abilities.has(Ability::Tasks) {
             return Err(Fault::MissingCapability(key::TASKS_EXTENSION));
         }
-        let Some((server, task)) = gateway.open_task(&context.principal, &id) else {
+        let Some((task, sealed)) = gateway.open_task(&context.principal, &id) else {
             return Err(Fault::UnknownTask(id));
         };
         Ok(Self {
             asked: Some(id),
-            ..Self::named(server, TASK_ID, &task)
+            harmless: *method == Method::TasksGet,
+            home: sealed.backend.map(String::into_boxed_str),
+            ..Self::named(task, TASK_ID, &sealed.task)
         })
     }
 
@@ -131,6 +138,8 @@ impl Target {
             asked: None,
             param_headers: Vec::new(),
             task_required: false,
+            harmless: true,
+            home: None,
         }
     }
 

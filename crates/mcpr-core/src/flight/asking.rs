@@ -46,6 +46,8 @@ pub(super) struct Asking {
     send_at: Option<Instant>,
     /// What a stateless server wants to have with the next call.
     pub(super) inputs: Option<Collecting>,
+    /// Whether the server has ever asked something.
+    asked: bool,
     /// How often the client was asked.
     pub(super) round: u32,
     /// How many keys were given in this round.
@@ -94,6 +96,11 @@ impl Asking {
         !(self.put.is_empty() && self.gathered.is_empty())
     }
 
+    /// Whether nothing was ever asked.
+    pub(super) fn is_untouched(&self) -> bool {
+        !self.asked && self.round == 0
+    }
+
     /// Whether a client has something to answer.
     pub(super) fn is_waiting(&self) -> bool {
         !self.put.is_empty()
@@ -106,6 +113,7 @@ impl Asking {
     }
 
     pub(super) fn put(&mut self, origin: Origin, question: Question, asked: Asked, visit: Option<String>) {
+        self.asked = true;
         self.put.push(Put {
             origin,
             question,
@@ -179,6 +187,7 @@ impl Asking {
     }
 
     fn gather(&mut self, id: Id, question: Question) {
+        self.asked = true;
         self.keys += 1;
         let key = format!("r{}-{}", self.round + 1, self.keys);
         self.gathered.push(Gathered {

@@ -6,19 +6,17 @@ use std::time::Duration;
 
 use futures_util::future::poll_immediate;
 use mcpr_protocol::{LogLevel, Message, Method, RawJson};
-use mcpr_router::{Demand, Lease, Pin, RouteError, RouteErrorKind};
-use mcpr_transport::{Exchange, Failed, Outgoing, Party, Sent};
+use mcpr_router::{Demand, Home, Lease, Pin, RouteError, Tried};
+use mcpr_transport::{Exchange, Failed, Outgoing, Party};
 use mcpr_upstream::Replica;
 use serde_json::json;
 use tokio::time::timeout;
 
+use super::attempts::Attempts;
 use super::course::Open;
 use super::roots::begin_roots;
 use crate::call::Call;
 use crate::fault::Fault;
-
-/// How long a request that is proven unsent waits for a lost server to come back.
-const COMEBACK: Duration = Duration::from_secs(2);
 
 /// How often it is looked whether a call waits for what suspended ones hold.
 const ROOM: Duration = Duration::from_millis(250);
@@ -32,23 +30,43 @@ pub(super) async fn begin(call: Arc<Call>) -> Result<Open, Fault> {
         let visits = &call.gateway.visits;
         visits.done(&call.target.server, &call.after).await;
     }
-    let lease = match lease_for(&call).await {
-        Err(error) if error.kind == RouteErrorKind::Starting => {
-            // Most servers that start were lost a moment ago, and are back in another.
-            if let Some(upstream) = call.gateway.pool.get(&call.target.server) {
-                let _ = timeout(COMEBACK, upstream.settled()).await;
+    reach(call, Attempts::default()).await
+}
+
+/// The same for a request that has been through something: from backend to backend until one takes
+/// it.
+pub(super) async fn reach(call: Arc<Call>, mut attempts: Attempts) -> Result<Open, Fault> {
+    loop {
+        let lease = match lease_for(&call, attempts.tried()).await {
+            Ok(lease) => lease,
+            Err(error) => {
+                attempts.after_refusal(&call, error).await?;
+                continue;
             }
-            lease_for(&call).await?
+        };
+        let lease = match begin_roots(&call, lease).await {
+            Ok(before) => return Ok(before.after(attempts)),
+            Err(lease) => lease,
+        };
+        match send(&call, &lease).await {
+            Ok((exchange, token)) => return Ok(Open::new(lease, exchange, token).after(attempts)),
+            Err(failed) => attempts.after_failure(&call, lease, &failed, call.may_be_repeated())?,
         }
-        leased => leased?,
-    };
-    match begin_roots(&call, lease).await {
-        Ok(open) => Ok(open),
-        Err(lease) => open(call, lease).await,
     }
 }
 
-async fn lease_for(call: &Call) -> Result<Lease, RouteError> {
+/// Sends the request on the lease, or on another if this one turns out to be gone.
+pub(super) async fn open(call: Arc<Call>, lease: Lease, mut attempts: Attempts) -> Result<Open, Fault> {
+    match send(&call, &lease).await {
+        Ok((exchange, token)) => Ok(Open::new(lease, exchange, token).after(attempts)),
+        Err(failed) => {
+            attempts.after_failure(&call, lease, &failed, call.may_be_repeated())?;
+            reach(call, attempts).await
+        }
+    }
+}
+
+async fn lease_for(call: &Call, tried: &Tried) -> Result<Lease, RouteError> {
     let server = &call.target.server;
     let context = &call.context;
     let pin = match &context.session {
@@ -61,8 +79,17 @@ async fn lease_for(call: &Call) -> Result<Lease, RouteError> {
             until: &call.gateway.stop,
         },
     };
-    let party = call.party;
-    let mut lease = pin!(call.gateway.router().lease(Demand { server, party, pin }));
+    let home = call.home();
+    let demand = Demand {
+        server,
+        party: call.party,
+        pin,
+        item: call.item(),
+        likes: &call.likes,
+        home: home.as_ref().map(|(label, only)| Home { label, only: *only }),
+        tried,
+    };
+    let mut lease = pin!(call.gateway.router().lease(demand));
     loop {
         match poll_immediate(&mut lease).await {
             Some(leased) => return leased,
@@ -73,20 +100,6 @@ async fn lease_for(call: &Call) -> Result<Lease, RouteError> {
         if let Ok(leased) = timeout(ROOM, &mut lease).await {
             return leased;
         }
-    }
-}
-
-/// Sends the request on the lease, or after a reconnect if this one turns out to be gone.
-pub(super) async fn open(call: Arc<Call>, lease: Lease) -> Result<Open, Fault> {
-    match send(&call, &lease).await {
-        Ok((exchange, token)) => Ok(Open {
-            lease,
-            exchange,
-            token,
-            before: None,
-        }),
-        Err(failed) if failed.sent == Sent::No => begin_again(call, lease, failed).await,
-        Err(failed) => Err(RouteError::of(call.target.server.clone(), &failed).into()),
     }
 }
 
@@ -113,38 +126,15 @@ async fn send(call: &Call, lease: &Lease) -> Result<(Exchange, u64), Failed> {
 }
 
 /// The session had expired: a 404 proves that the request was not executed (SRV-07).
-pub(super) async fn begin_renewed(call: Arc<Call>, lease: Lease) -> Result<Open, Fault> {
-    let renewed = lease.upstream.renew(&lease.replica, lease.session).await;
-    match renewed {
-        Ok(()) => {
-            drop(lease);
-            begin(call).await
-        }
-        Err(failed) => begin_again(call, lease, failed).await,
+pub(super) async fn begin_renewed(
+    call: Arc<Call>,
+    lease: Lease,
+    mut attempts: Attempts,
+) -> Result<Open, Fault> {
+    if let Err(failed) = lease.upstream.renew(&lease.replica, lease.session).await {
+        attempts.after_failure(&call, lease, &failed, call.may_be_repeated())?;
     }
-}
-
-/// The connection was gone before the request went out: most losses are restarts, so the server
-/// gets a moment to come back.
-pub(super) async fn begin_again(call: Arc<Call>, lease: Lease, failed: Failed) -> Result<Open, Fault> {
-    let (upstream, replica) = (lease.upstream.clone(), lease.replica.clone());
-    drop(lease);
-    let back = timeout(COMEBACK, upstream.recovered(&replica)).await;
-    // A further connection does not come back; the next that is needed is another one.
-    let main = call.gateway.pool.get(&call.target.server);
-    let replaceable = main.is_some_and(|main| !Arc::ptr_eq(&main, &upstream));
-    if back != Ok(true) && !replaceable {
-        return Err(RouteError::of(call.target.server.clone(), &failed).into());
-    }
-    let lease = lease_for(&call).await?;
-    let sent = send(&call, &lease).await;
-    let (exchange, token) = sent.map_err(|failed| RouteError::of(call.target.server.clone(), &failed))?;
-    Ok(Open {
-        lease,
-        exchange,
-        token,
-        before: None,
-    })
+    reach(call, attempts).await
 }
 
 /// Has a server of the session era say log messages of a level, unless it says them already. All

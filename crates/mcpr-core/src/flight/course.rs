@@ -16,6 +16,7 @@ use mcpr_transport::{Exchange, Reason};
 use tokio::time::{Instant, Sleep};
 
 use super::asking::Asking;
+use super::attempts::Attempts;
 use super::begin::{begin, set_log_level};
 use super::old_task::{OldTask, begin_wait, cancel_task, unrelated};
 use super::task::{Followed, Followee, cancel_followed};
@@ -46,7 +47,6 @@ pub(super) struct Course {
     /// How it ends, once that is known.
     last: Option<Step>,
     pub(super) renewals: u32,
-    pub(super) came_back: bool,
     pub(super) refreshed: bool,
     /// Whether it goes on without anybody who reads what it says.
     pub(super) adopted: bool,
@@ -79,6 +79,26 @@ pub(super) struct Open {
     pub(super) token: u64,
     /// The call itself is not sent yet: until when a server may ask for roots before it.
     pub(super) before: Option<Instant>,
+    /// What it took to get here.
+    pub(super) attempts: Attempts,
+}
+
+impl Open {
+    /// A request that was sent.
+    pub(super) fn new(lease: Lease, exchange: Exchange, token: u64) -> Self {
+        Self {
+            lease,
+            exchange,
+            token,
+            before: None,
+            attempts: Attempts::default(),
+        }
+    }
+
+    /// The same after some attempts.
+    pub(super) fn after(self, attempts: Attempts) -> Self {
+        Self { attempts, ..self }
+    }
 }
 
 impl Course {
@@ -99,7 +119,6 @@ impl Course {
             outbox: VecDeque::new(),
             last: None,
             renewals: 0,
-            came_back: false,
             refreshed: false,
             adopted: false,
             task: None,
@@ -231,13 +250,14 @@ impl Course {
             return self.asking.withdrawn(note);
         }
         let told = self.progress.relay(note, open.token);
-        told.or_else(|| self.call.gateway.relay_note(&self.call, note))
+        told.or_else(|| self.call.gateway.relay_note(&self.call, &open.lease, note))
     }
 
     fn answer(&mut self, response: Response) -> Option<Step> {
         let State::Open(open) = std::mem::replace(&mut self.state, State::Over) else {
             return None;
         };
+        open.lease.confirm();
         if let Some(task) = self.became_task(&open, &response) {
             self.task = Some(task.clone());
             self.state = State::Beginning(Box::pin(begin_wait(open.lease, task, open.token)));

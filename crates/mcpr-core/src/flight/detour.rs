@@ -11,7 +11,8 @@ use mcpr_transport::{Failed, FailedKind, Sent};
 use tokio::time::timeout;
 
 use super::Step;
-use super::begin::{begin, begin_again, begin_renewed};
+use super::attempts::is_loss;
+use super::begin::{begin, begin_renewed, reach};
 use super::course::{Course, Open, State};
 use super::task::lost;
 use crate::call::{Call, takes_inputs};
@@ -72,37 +73,41 @@ impl Course {
         Some(self.conclude(result, Status::Ok))
     }
 
-    /// A failure of the way to the server: tried again where that is proven harmless (LB-03).
+    /// A failure of the way to the server: tried again where that is harmless (LB-03, LB-04).
     pub(super) fn recover(&mut self, failed: &Failed) -> Option<Step> {
         let State::Open(open) = std::mem::replace(&mut self.state, State::Over) else {
             return None;
         };
-        let server = self.call.target.server.clone();
+        let (lease, mut attempts) = (open.lease, open.attempts);
         if self.task.is_some() {
-            open.lease.upstream.suspect();
-            return Some(self.fail(&lost(&open.lease, failed)));
+            lease.upstream.suspect();
+            return Some(self.fail(&lost(&lease, failed)));
         }
         let expired = failed.kind == FailedKind::SessionExpired;
         if expired && failed.sent == Sent::No && self.renewals < RENEWALS {
             self.renewals += 1;
-            self.state = State::Beginning(Box::pin(begin_renewed(self.call.clone(), open.lease)));
+            self.state = State::Beginning(Box::pin(begin_renewed(self.call.clone(), lease, attempts)));
             return None;
         }
-        if expired || matches!(failed.kind, FailedKind::Unauthorized(401)) {
-            open.lease.upstream.suspect();
+        if expired || is_loss(failed.kind) || matches!(failed.kind, FailedKind::Unauthorized(401)) {
+            lease.upstream.suspect();
         }
-        if matches!(failed.kind, FailedKind::Closed | FailedKind::Unreachable) {
-            open.lease.upstream.suspect();
-            if failed.sent == Sent::No && !self.came_back {
-                self.came_back = true;
-                self.state = State::Beginning(Box::pin(begin_again(
-                    self.call.clone(),
-                    open.lease,
-                    failed.clone(),
-                )));
-                return None;
+        let harmless = self.call.may_be_repeated() && self.asking.is_untouched();
+        let lost = Failed {
+            // Of what is no loss the server has said something: that is no reason to try another.
+            sent: if is_loss(failed.kind) {
+                failed.sent
+            } else {
+                Sent::Maybe
+            },
+            ..failed.clone()
+        };
+        match attempts.after_failure(&self.call, lease, &lost, harmless) {
+            Ok(()) => self.state = State::Beginning(Box::pin(reach(self.call.clone(), attempts))),
+            Err(_) => {
+                return Some(self.fail(&RouteError::of(self.call.target.server.clone(), failed).into()));
             }
         }
-        Some(self.fail(&RouteError::of(server, failed).into()))
+        None
     }
 }

@@ -22,6 +22,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub(super) struct Collecting {
     answers: Vec<(String, Option<Rope>)>,
     state: Option<RawJson>,
+    /// The backend that asked.
+    home: Option<Box<str>>,
     /// The task that waits for it, if it is one.
     task: Option<Box<Task>>,
 }
@@ -40,7 +42,10 @@ impl Course {
         };
         match InputRequired::read(result) {
             Ok(None) => Err(response),
-            Ok(Some(wanted)) => Ok(self.ask_for_inputs(None, wanted)),
+            Ok(Some(wanted)) => {
+                let home = open.lease.backend().label.as_ref().into();
+                Ok(self.ask_for_inputs(None, Some(home), wanted))
+            }
             Err(malformed) => {
                 let text = format!("the server asks for input in a way that cannot be read: {malformed}");
                 Ok(Some(self.give_up_for(&text)))
@@ -49,7 +54,12 @@ impl Course {
     }
 
     /// Asks a client of the session era for what a stateless server, or a task of its, wants.
-    pub(super) fn ask_for_inputs(&mut self, task: Option<Box<Task>>, wanted: InputRequired) -> Option<Step> {
+    pub(super) fn ask_for_inputs(
+        &mut self,
+        task: Option<Box<Task>>,
+        home: Option<Box<str>>,
+        wanted: InputRequired,
+    ) -> Option<Step> {
         self.asking.round += 1;
         if self.asking.round > ROUNDS {
             return Some(self.give_up_for(&format!("the server asked for input more than {ROUNDS} times")));
@@ -59,6 +69,7 @@ impl Course {
         self.asking.inputs = Some(Collecting {
             answers: keys.collect(),
             state: wanted.state,
+            home,
             task,
         });
         if wanted.requests.is_empty() {
@@ -124,7 +135,8 @@ impl Course {
             self.update_task(task, answers);
             return;
         }
-        self.call.bring(Inputs::collected(&answers, inputs.state));
+        self.call
+            .bring(Inputs::collected(&answers, inputs.state, inputs.home));
         self.state = State::Beginning(Box::pin(begin_after(self.call.clone(), pause)));
     }
 }

@@ -42,12 +42,7 @@ impl Course {
 pub(super) async fn begin_wait(lease: Lease, task: OldTask, token: u64) -> Result<Open, Fault> {
     let request = about(Method::TasksResult, &task, token, lease.party);
     match lease.replica.open(request).await {
-        Ok(exchange) => Ok(Open {
-            lease,
-            exchange,
-            token,
-            before: None,
-        }),
+        Ok(exchange) => Ok(Open::new(lease, exchange, token)),
         Err(failed) => Err(lost(&lease, &failed)),
     }
 }

@@ -33,10 +33,8 @@ pub(super) async fn begin_roots(call: &Call, lease: Lease) -> Result<Open, Lease
     let changed = Notification::new(notification::ROOTS_CHANGED, None);
     match lease.replica.send(Message::Notification(changed)).await {
         Ok(()) => Ok(Open {
-            lease,
-            exchange,
-            token: 0,
             before: Some(Instant::now() + PATIENCE),
+            ..Open::new(lease, exchange, 0)
         }),
         Err(_) => Err(lease), // The call itself will find out what is wrong.
     }
@@ -90,7 +88,7 @@ impl Course {
         if let State::Open(before) = std::mem::replace(&mut self.state, State::Over) {
             drop(before.exchange);
             let call: Arc<Call> = self.call.clone();
-            self.state = State::Beginning(Box::pin(begin::open(call, before.lease)));
+            self.state = State::Beginning(Box::pin(begin::open(call, before.lease, before.attempts)));
         }
         true
     }
@@ -104,7 +102,7 @@ impl Course {
                 self.state = State::Beginning(Box::pin(async move {
                     drop(open.exchange);
                     take_in(&open.lease.replica, answers).await;
-                    begin::open(call, open.lease).await
+                    begin::open(call, open.lease, open.attempts).await
                 }));
                 None
             }

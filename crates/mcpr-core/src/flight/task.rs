@@ -9,7 +9,7 @@ use mcpr_bridge::InputRequired;
 use mcpr_protocol::{Era, ErrorObject, Id, Message, Method, Object, RawJson, Response, Rope, code, key};
 use mcpr_router::{Lease, RouteError};
 use mcpr_transport::{Failed, FailedKind, Outgoing, Reason};
-use mcpr_upstream::Replica;
+use mcpr_upstream::{Replica, Upstream};
 use memchr::memmem;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -48,6 +48,8 @@ pub(super) struct Task {
 /// A task at its server.
 #[derive(Clone)]
 pub(super) struct Followee {
+    /// Where it is.
+    backend: Arc<Upstream>,
     replica: Arc<Replica>,
     id: String,
 }
@@ -95,6 +97,7 @@ impl Course {
     /// Follows a task in place of the client.
     pub(super) fn follow(&mut self, lease: Lease, (id, pause): (String, Duration)) {
         let who = Followee {
+            backend: lease.backend().clone(),
             replica: lease.replica.clone(),
             id,
         };
@@ -119,7 +122,7 @@ impl Course {
                 self.look_at(task);
                 None
             }
-            Ok(Followed::Asks(task, wanted)) => self.ask_for_inputs(Some(task), wanted),
+            Ok(Followed::Asks(task, wanted)) => self.ask_for_inputs(Some(task), None, wanted),
             Ok(Followed::Ended(lease, outcome)) => {
                 self.followed = None;
                 let id = Some(Id::number(0));
@@ -201,13 +204,16 @@ impl Task {
 impl Followee {
     /// Finds the connection to ask on: the one that it began on may have been replaced.
     fn find(&mut self, call: &Call) {
-        if self.replica.is_gone()
-            && let Some(replica) = call
-                .gateway
-                .pool
-                .get(&self.replica.server)
-                .and_then(|now| now.replica())
-        {
+        if !self.replica.is_gone() {
+            return;
+        }
+        // The backend itself may have been replaced, by a change of its configuration.
+        let server = call.gateway.pool.get(&self.replica.server);
+        let now = server.and_then(|server| server.backend_labelled(&self.backend.label));
+        if let Some(now) = now {
+            self.backend = now;
+        }
+        if let Some(replica) = self.backend.replica() {
             self.replica = replica;
         }
     }

@@ -4,7 +4,7 @@ use mcpr_admin::{
     ActiveBy, Check, CheckedOf, DefinitionState, Execute, ExplainTool, Explanation, Failure, Verdict,
 };
 use mcpr_auth::{Principal, Scope as Allowed};
-use mcpr_registry::{ServerState, Tool, nearest};
+use mcpr_registry::{ServerName, ServerState, Tool, nearest};
 
 use super::Operator;
 use super::items::tool_report;
@@ -44,7 +44,7 @@ impl Execute<ExplainTool, Principal> for Operator {
             });
         };
         let sight = snapshot.sight(&whose.scope);
-        checks.push(server_check(&snapshot, tool));
+        checks.push(server_check(&self.gateway, &snapshot, tool));
         checks.push(switch_check(&snapshot, tool));
         checks.extend(naming_checks(&snapshot, tool));
         checks.push(whose.token_check(tool));
@@ -76,6 +76,7 @@ impl Operator {
         let says = Asked {
             project: asked.project.as_deref().map(Into::into),
             toolset: asked.toolset.as_deref().map(Into::into),
+            ..Asked::default()
         };
         let (scope, by) = self.gateway.scope(principal.as_ref().unwrap_or(&nobody()), &says);
         Ok(Whose { principal, scope, by })
@@ -148,7 +149,7 @@ fn state_of(snapshot: &Snapshot, tool: &Tool) -> Option<ServerState> {
     snapshot.states.get(&tool.origin.server)
 }
 
-fn server_check(snapshot: &Snapshot, tool: &Tool) -> Check {
+fn server_check(gateway: &Gateway, snapshot: &Snapshot, tool: &Tool) -> Check {
     let server = &tool.origin.server;
     let seen = snapshot.servers.iter().find(|seen| seen.name == *server);
     let Some((state, reason)) = seen.and_then(|seen| seen.state.clone()) else {
@@ -161,7 +162,7 @@ fn server_check(snapshot: &Snapshot, tool: &Tool) -> Check {
         );
     };
     let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-    let found = format!("server `{server}` is {state}{reason}");
+    let found = format!("server `{server}` is {state}{reason}{}", share(gateway, server));
     let (verdict, hint) = match state {
         ServerState::Ok => (Verdict::Pass, None),
         ServerState::Starting | ServerState::Stale => (Verdict::Note, None),
@@ -176,6 +177,23 @@ fn server_check(snapshot: &Snapshot, tool: &Tool) -> Check {
         ),
     };
     check(CheckedOf::Server, verdict, found, hint)
+}
+
+/// Among how many a call is shared, where the server has several backends.
+fn share(gateway: &Gateway, server: &ServerName) -> String {
+    let server = gateway.pool.get(server);
+    let Some(server) = server.filter(|server| server.only_backend().is_none()) else {
+        return String::new();
+    };
+    let backends = server.backends.iter();
+    let ready = backends.filter(|backend| backend.replica().is_some());
+    let labels: Vec<&str> = ready.map(|backend| &*backend.label).collect();
+    format!(
+        "; a call goes to one of {} of its {} backends: {}",
+        labels.len(),
+        server.backends.len(),
+        labels.join(", ")
+    )
 }
 
 fn switch_check(snapshot: &Snapshot, tool: &Tool) -> Check {

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use mcpr_admin::{
-    ErrorCode, Execute, Failure, ListServers, ServerList, ServerReport, ServerState, Status, StatusReport,
-    Stop, Stopping, Via,
+    BackendReport, ErrorCode, Execute, Failure, ListServers, ServerList, ServerReport, ServerState, Status,
+    StatusReport, Stop, Stopping, Via,
 };
 use mcpr_auth::{Principal, Timestamp};
 use mcpr_config::{ServerEntry, Via as ConfiguredVia};
 use mcpr_registry::{Kind, ServerState as Listed};
-use mcpr_upstream::Phase;
+use mcpr_router::BackendSeen;
+use mcpr_upstream::{BackendSpec, Phase, Server, Upstream};
 
 use super::Operator;
 use crate::events::Seen;
@@ -99,14 +101,20 @@ impl Operator {
 }
 
 fn report(gateway: &Gateway, plan: &Plan, entry: &ServerEntry) -> ServerReport {
-    let status = gateway.pool.get(&entry.name).map(|upstream| upstream.status());
+    let server = gateway.pool.get(&entry.name);
+    let status = server.as_ref().map(|server| server.status());
     let replica = status.as_ref().and_then(|status| status.replica.as_ref());
     let offers = status.as_ref().and_then(|status| status.offers.as_ref());
     let count = |kind| offers.map(|offers| offers.items(kind).len() as u64);
     let (state, reason) = how_it_is(gateway, plan, entry, status.as_ref());
+    let only = server
+        .as_ref()
+        .is_none_or(|server| server.only_backend().is_some());
+    let backends = server.as_ref().filter(|_| !only);
+    let backends = backends.map_or_else(Vec::new, |server| backends_of(gateway, server));
     ServerReport {
         name: entry.name.to_string(),
-        state,
+        state: degraded(state, &backends),
         via: entry.via.map(via),
         protocol: replica.map(|replica| replica.version.to_string()),
         tools: count(Kind::Tools),
@@ -114,14 +122,61 @@ fn report(gateway: &Gateway, plan: &Plan, entry: &ServerEntry) -> ServerReport {
         resources: count(Kind::Resources)
             .zip(count(Kind::Templates))
             .map(|(resources, templates)| resources + templates),
-        in_flight: replica.map_or(0, |replica| replica.in_flight() as u64),
+        in_flight: match only {
+            true => replica.map_or(0, |replica| replica.in_flight() as u64),
+            false => backends.iter().map(|backend| backend.in_flight).sum(),
+        },
         reason,
         retry_in_ms: status
             .as_ref()
             .and_then(mcpr_upstream::Status::retry_in)
-            .map(|wait| wait.as_millis() as u64),
-        pid: replica.and_then(|replica| replica.pid),
+            .map(millis),
+        pid: replica.filter(|_| only).and_then(|replica| replica.pid),
         starts: status.map_or(0, |status| status.starts),
+        backends,
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// How the backends of a server are.
+fn backends_of(gateway: &Gateway, server: &Server) -> Vec<BackendReport> {
+    let specs = server.backends.iter().zip(&server.spec.backends);
+    let seen = gateway.router().backends(&server.name);
+    specs
+        .zip(seen)
+        .map(|((upstream, spec), seen)| backend(gateway, upstream, spec, seen))
+        .collect()
+}
+
+fn backend(gateway: &Gateway, upstream: &Upstream, spec: &BackendSpec, seen: BackendSeen) -> BackendReport {
+    let status = upstream.status();
+    let replica = status.replica.as_ref();
+    let reason = status
+        .reason()
+        .map(|reason| gateway.secrets.scrub(reason).into_owned());
+    BackendReport {
+        backend: upstream.label.to_string(),
+        state: as_phase(&status),
+        protocol: replica.map(|replica| replica.version.to_string()),
+        in_flight: seen.in_flight as u64,
+        reason,
+        retry_in_ms: status.retry_in().map(millis),
+        shunned_for_ms: seen.shunned_for.map(millis),
+        pid: replica.and_then(|replica| replica.pid),
+        starts: status.starts,
+        tags: spec.tags.clone(),
+    }
+}
+
+/// A server that works, but not with all that it has.
+fn degraded(state: ServerState, backends: &[BackendReport]) -> ServerState {
+    let well = |backend: &BackendReport| backend.state.is_fine() && backend.shunned_for_ms.is_none();
+    match state {
+        ServerState::Ok if !backends.iter().all(well) => ServerState::Degraded,
+        state => state,
     }
 }
 
@@ -160,22 +215,26 @@ fn state(standing: Standing<'_>, status: Option<&mcpr_upstream::Status>) -> (Ser
     let Some(status) = status else {
         return (ServerState::Down, None);
     };
-    let state = match &status.phase {
+    (as_phase(status), status.reason().map(str::to_owned))
+}
+
+fn as_phase(status: &mcpr_upstream::Status) -> ServerState {
+    match &status.phase {
         Phase::Idle => ServerState::Idle,
         Phase::Starting if status.offers.is_some() => ServerState::Stale,
         Phase::Starting => ServerState::Starting,
+        Phase::Ready if status.doubt.is_some() => ServerState::Degraded,
         Phase::Ready => ServerState::Ok,
         Phase::Down { .. } | Phase::Stopped => ServerState::Down,
         Phase::AuthRequired { .. } => ServerState::AuthRequired,
-    };
-    (state, status.reason().map(str::to_owned))
+    }
 }
 
 /// A server that has just become ready counts as ready when the lists say so too.
 fn as_listed(gateway: &Gateway, entry: &ServerEntry, state: ServerState) -> ServerState {
     match (state, gateway.snapshot().states.get(&entry.name)) {
-        (ServerState::Ok, Some(Listed::Starting)) => ServerState::Starting,
-        (ServerState::Ok, Some(Listed::Stale)) => ServerState::Stale,
+        (ServerState::Ok | ServerState::Degraded, Some(Listed::Starting)) => ServerState::Starting,
+        (ServerState::Ok | ServerState::Degraded, Some(Listed::Stale)) => ServerState::Stale,
         _ => state,
     }
 }

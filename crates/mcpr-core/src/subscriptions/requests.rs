@@ -110,14 +110,14 @@ impl Gateway {
     fn task_topic(&self, principal: &Principal, id: &str) -> Result<Topic, Fault> {
         let unknown = || Fault::UnknownTask(id.to_owned());
         let opened = self.open_task(principal, id);
-        let (server, task) = opened
-            .filter(|(_, task)| task.len() <= LONGEST)
+        let (server, sealed) = opened
+            .filter(|(_, sealed)| sealed.task.len() <= LONGEST)
             .ok_or_else(unknown)?;
         self.usable(&server)?;
         Ok(Topic {
             feed: Feed::Tasks,
-            upstream: self.pool.get(&server).ok_or_else(unknown)?,
-            origin: task.into(),
+            server: self.pool.get(&server).ok_or_else(unknown)?,
+            origin: sealed.task.into(),
         })
     }
 
@@ -139,14 +139,14 @@ impl Gateway {
         let removed = || RouteError::new(route.server.clone(), RouteErrorKind::Removed);
         Ok(Topic {
             feed: Feed::Resources,
-            upstream: self.pool.get(&route.server).ok_or_else(removed)?,
+            server: self.pool.get(&route.server).ok_or_else(removed)?,
             origin: route.uri.as_str().into(),
         })
     }
 
     /// Waits until the server has accepted.
     async fn told_of(&self, context: &Context, topic: &Topic, spelled: &str) -> Result<(), Fault> {
-        let (limit, _) = self.limits_of(topic.server());
+        let (limit, _) = self.limits_of(topic.owner());
         let limit = limit.map_or(PATIENCE, |limit| limit.min(PATIENCE));
         let told = tokio::select! {
             told = timeout(limit, topic.is_told()) => told,
@@ -157,7 +157,7 @@ impl Gateway {
             Ok(Err(Refusal::Error(error))) => Fault::Server(self.passed_on(context, topic, spelled, &error)),
             Ok(Err(refusal)) => refused(topic, refusal),
             Err(_) => Fault::Timeout {
-                server: topic.server().clone(),
+                server: topic.owner().clone(),
                 limit,
             },
         };
@@ -168,7 +168,7 @@ impl Gateway {
     /// answered under it.
     fn passed_on(&self, context: &Context, topic: &Topic, spelled: &str, error: &RawJson) -> ErrorObject {
         let snapshot = self.snapshot();
-        let replica = topic.upstream.replica();
+        let replica = topic.server.replica();
         let passage = Passage {
             client: context.client.version,
             server: replica.map_or(Version::NEWEST_SESSION, |replica| replica.version),
@@ -179,21 +179,21 @@ impl Gateway {
         };
         let expose = |uri: &str| match uri {
             uri if *uri == *topic.origin => Some(spelled.to_owned()),
-            uri => snapshot.known.expose_uri(topic.server(), uri),
+            uri => snapshot.known.expose_uri(topic.owner(), uri),
         };
         let (Ok(text) | Err(text)) = mcpr_bridge::error(error, &passage, &expose);
         RawJson::trusted(text.into_bytes())
             .read()
-            .unwrap_or_else(|_| ErrorObject::new(code::INTERNAL, unreadable(topic.server())))
+            .unwrap_or_else(|_| ErrorObject::new(code::INTERNAL, unreadable(topic.owner())))
     }
 }
 
 fn refused(topic: &Topic, refusal: Refusal) -> Fault {
-    let server = topic.server().clone();
+    let server = topic.owner().clone();
     match refusal {
         Refusal::NotOffered | Refusal::Error(_) => Fault::NoUpdates(server),
         Refusal::Failed(failed) => RouteError::of(server, &failed).into(),
-        Refusal::Unavailable(status) => mcpr_router::unavailable(&topic.upstream, &status).into(),
+        Refusal::Unavailable(status) => mcpr_router::unavailable(&topic.server, &status).into(),
     }
 }
 

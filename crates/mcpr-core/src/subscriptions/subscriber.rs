@@ -98,6 +98,6 @@ impl Subscriber {
 
 impl Subscription {
     fn is_to(&self, topic: &Topic) -> bool {
-        self.server == *topic.server() && self.origin == topic.origin
+        self.server == *topic.owner() && self.origin == topic.origin
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcpr_registry::ServerName;
-use mcpr_upstream::{Feed, Refusal, Upstream};
+use mcpr_upstream::{Feed, Refusal, Server};
 
 use super::LONGEST;
 
@@ -11,19 +11,19 @@ use super::LONGEST;
 #[derive(Clone)]
 pub(crate) struct Topic {
     pub(crate) feed: Feed,
-    pub(crate) upstream: Arc<Upstream>,
+    pub(crate) server: Arc<Server>,
     pub(crate) origin: Arc<str>,
 }
 
 impl Topic {
     /// Whose it is.
-    pub(crate) fn server(&self) -> &ServerName {
-        &self.upstream.name
+    pub(crate) fn owner(&self) -> &ServerName {
+        &self.server.name
     }
 
     /// Waits until the server has said whether it tells of it.
     pub(super) async fn is_told(&self) -> Result<(), Refusal> {
-        self.upstream.tells_of(self.feed, &self.origin).await
+        self.server.tells_of(self.feed, &self.origin).await
     }
 }
 

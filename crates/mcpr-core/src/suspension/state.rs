@@ -16,7 +16,13 @@ pub(super) enum State {
     /// A call that waits in this gateway; each number is given once.
     Held { gateway: String, call: u64 },
     /// The state of a stateless server.
-    Wrapped { server: String, state: String },
+    Wrapped {
+        server: String,
+        state: String,
+        /// The backend that made it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        backend: Option<String>,
+    },
     /// Visits after which the call is made again.
     Visits(Vec<Box<str>>),
 }

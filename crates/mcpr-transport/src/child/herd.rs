@@ -20,6 +20,9 @@ pub(super) struct Herd {
 const KILL_WAIT: Duration = Duration::from_secs(2);
 const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
 
+/// How long a process may have no environment because it is just becoming another program.
+const BECOMING: Duration = Duration::from_millis(250);
+
 impl Herd {
     /// Asks all to end.
     pub(super) fn terminate(&self) {
@@ -44,13 +47,19 @@ impl Herd {
 
     fn gone_by(&self, deadline: Instant, mut pause: impl FnMut(Duration) -> bool) -> bool {
         let mut step = PAUSES.0;
-        while self.is_alive() {
-            if Instant::now() >= deadline || !pause(step) {
+        let mut in_doubt = None;
+        loop {
+            let now = Instant::now();
+            let is_alive = self.is_alive();
+            let mut doubted = || now.duration_since(*in_doubt.get_or_insert(now));
+            if !is_alive && (!self.may_be_alive() || doubted() >= BECOMING) {
+                return true;
+            }
+            if now >= deadline || !pause(step) {
                 return false;
             }
             step = (step * 2).min(PAUSES.1);
         }
-        true
     }
 
     /// Sends a signal to the groups and to what has left them.
@@ -66,6 +75,7 @@ impl Herd {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::fs;
+    use std::os::unix::fs::MetadataExt;
 
     use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 
@@ -76,6 +86,12 @@ mod linux {
         /// Whether any process is left, zombies not counted.
         pub(in crate::child) fn is_alive(&self) -> bool {
             processes().any(|pid| self.holds(pid))
+        }
+
+        /// Whether a process cannot be told apart now from one that is left: while it becomes another
+        /// program (execve(2)) it shows no environment.
+        pub(in crate::child) fn may_be_alive(&self) -> bool {
+            !self.mark.is_empty() && processes().any(is_becoming)
         }
 
         pub(super) fn signal_strays(&self, signal: Signal) {
@@ -119,12 +135,36 @@ mod linux {
         }
     }
 
+    /// Whether a process of this user, and none of the kernel's, has no environment now.
+    fn is_becoming(pid: Pid) -> bool {
+        let folder = fs::metadata(proc_file(pid, ""));
+        let own = rustix::process::geteuid().as_raw();
+        folder.is_ok_and(|folder| folder.uid() == own)
+            && fs::read(proc_file(pid, "environ")).is_ok_and(|environ| environ.is_empty())
+            && fs::read(proc_file(pid, "stat")).is_ok_and(|stat| is_program(&stat))
+    }
+
     /// All processes but this one.
     fn processes() -> impl Iterator<Item = Pid> {
         let own = rustix::process::getpid();
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         ids.filter_map(Pid::from_raw).filter(move |pid| *pid != own)
+    }
+
+    /// Whether it is a program that runs: no zombie, and no thread of the kernel (`PF_KTHREAD` in the
+    /// ninth field).
+    pub(super) fn is_program(stat: &[u8]) -> bool {
+        const OF_KERNEL: u32 = 0x0020_0000;
+        let Some(name_end) = memchr::memrchr(b')', stat) else {
+            return false;
+        };
+        let mut fields = stat[name_end + 1..].split(|byte| *byte == b' ').skip(1);
+        let dead = matches!(fields.next(), Some(b"Z" | b"X") | None);
+        let flags = fields
+            .nth(5)
+            .and_then(|flags| str::from_utf8(flags).ok()?.parse::<u32>().ok());
+        !dead && flags.is_some_and(|flags| flags & OF_KERNEL == 0)
     }
 
     fn proc_file(pid: Pid, name: &str) -> String {
@@ -151,12 +191,17 @@ impl Herd {
             .any(|group| rustix::process::test_kill_process_group(*group).is_ok())
     }
 
+    /// A group says at once whether it has members.
+    pub(super) fn may_be_alive(&self) -> bool {
+        false
+    }
+
     fn signal_strays(&self, _: Signal) {}
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::linux::state_and_group;
+    use super::linux::{is_program, state_and_group};
     use super::*;
 
     #[test]
@@ -183,5 +228,13 @@ mod tests {
             Pid::from_raw(4240).map(|group| (b'S', group))
         );
         assert_eq!(state_and_group(b""), None);
+    }
+
+    #[test]
+    fn zombies_and_threads_of_the_kernel_are_no_programs() {
+        assert!(is_program(b"42 (a) b) S 1 42 42 0 -1 4194560 1"));
+        assert!(!is_program(b"42 (a) Z 1 42 42 0 -1 4194560 1"));
+        assert!(!is_program(b"2 (kthreadd) S 0 0 0 0 -1 2129984 0"));
+        assert!(!is_program(b"42 (a) S 1"));
     }
 }

@@ -220,7 +220,7 @@ impl Life {
     fn sweep(&self, mark: &str) {
         let herd = self.herd(mark);
         // Where processes cannot be listed, a group may have members that do not show.
-        if cfg!(target_os = "linux") && !herd.is_alive() {
+        if cfg!(target_os = "linux") && !herd.is_alive() && !herd.may_be_alive() {
             return;
         }
         // Those that were asked before are asked again: a process may have been born too late to hear it.

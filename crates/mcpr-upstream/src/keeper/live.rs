@@ -17,7 +17,8 @@ use crate::introduce::{Introduced, initialize, ping};
 use crate::list::{Listed, Lister};
 use crate::spec::Reach;
 use crate::status::{Heard, Phase};
-use crate::{PerFeed, Replica, Wishes};
+use crate::wishes::Asked;
+use crate::{PerFeed, Replica};
 
 /// How long notices are gathered before the lists are read again (AGG-10 allows 250 ms).
 const GATHER: Duration = Duration::from_millis(100);
@@ -73,10 +74,11 @@ impl Keeper {
             hearing,
             news,
         } = started;
-        tracing::info!(server = %self.name, version = %replica.version, tools = listed.offers.tools.len(), "server ready");
+        tracing::info!(server = %self.name, backend = self.backend.as_deref(), version = %replica.version, tools = listed.offers.tools.len(), "server ready");
         self.publish(|status| {
             status.phase = Phase::Ready;
             status.loss = None;
+            status.doubt = None;
             status.replica = Some(replica.clone());
             status.offers = Some(listed.offers);
             status.fresh = listed.fresh;
@@ -240,10 +242,14 @@ impl Keeper {
             .during(ping(&*transport, life.replica.version, PATIENCE))
             .await
         {
-            Ok(introduced) => life.found_well(introduced),
+            Ok(introduced) => {
+                self.doubt(None);
+                life.found_well(introduced);
+            }
             Err(failed) if failed.kind == FailedKind::SessionExpired => return self.renew(line, life).await,
             Err(failed) if matches!(failed.kind, FailedKind::Status(_) | FailedKind::Malformed) => {
-                life.strikes = 0
+                self.doubt(None);
+                life.strikes = 0;
             }
             // One that can do only one thing at a time is silent while it works (B105).
             Err(failed) if failed.kind == FailedKind::TimedOut && life.replica.in_flight() > 0 => {}
@@ -252,9 +258,18 @@ impl Keeper {
                 if life.strikes >= strikes {
                     return Err(failed);
                 }
+                self.doubt(Some(&failed));
             }
         }
         Ok(())
+    }
+
+    /// Says whether the last health check went well.
+    fn doubt(&self, failed: Option<&Failed>) {
+        let was = self.status.borrow().doubt.is_some();
+        if was != failed.is_some() {
+            self.publish(|status| status.doubt = failed.map(|failed| failed.detail.as_str().into()));
+        }
     }
 
     /// How long the server may be unused.
@@ -362,7 +377,7 @@ impl Life {
 }
 
 /// Waits until nobody has used the server for `limit`; a subscription is a use as long as it lasts.
-async fn unused(replica: &Replica, wishes: &PerFeed<Arc<Wishes>>, limit: Option<Duration>) {
+async fn unused(replica: &Replica, wishes: &PerFeed<Arc<Asked>>, limit: Option<Duration>) {
     let Some(limit) = limit else {
         return std::future::pending().await;
     };

@@ -65,7 +65,7 @@ fn missing(scene: &Scene, config: &Config) -> Vec<String> {
 
 /// Whether what is found here says anything: a gateway that has a server up has found all it needs.
 fn counts_here(scene: &Scene, entry: &ServerEntry) -> bool {
-    match scene.server(entry.name.as_str()) {
+    match scene.server(entry.server().as_str()) {
         Some(server) => !is_up(server),
         None => true,
     }
@@ -75,6 +75,7 @@ fn is_up(server: &ServerReport) -> bool {
     matches!(
         server.state,
         ServerState::Ok
+            | ServerState::Degraded
             | ServerState::Idle
             | ServerState::Stale
             | ServerState::Starting
@@ -98,7 +99,7 @@ fn judge(scene: &Scene, entry: &ServerEntry, elsewhere: &Elsewhere) -> Option<Ch
 
 /// A server that the gateway has not read yet.
 fn unread(scene: &Scene, entry: &ServerEntry) -> Option<Check> {
-    let read = scene.gateway.is_err() || scene.server(entry.name.as_str()).is_some();
+    let read = scene.gateway.is_err() || scene.server(entry.server().as_str()).is_some();
     let what = format!("{}: the gateway does not have it yet", entry.place);
     (!read).then(|| Check::warning(CHECK, what).fix("mcpr-ctl reload"))
 }
@@ -194,6 +195,8 @@ fn doing(server: &ServerReport) -> Option<Check> {
     let name = shell_word(&server.name);
     let check = match server.state {
         ServerState::Ok | ServerState::Idle | ServerState::Disabled => return None,
+        ServerState::Degraded => Check::warning(CHECK, format!("it works, but not all of it: {reason}{retry}"))
+            .fix(format!("`mcpr-ctl servers show {name}` shows its backends")),
         ServerState::Starting => Check::warning(CHECK, "it is still starting")
             .fix(format!("`mcpr-ctl status` shows when it is up, `mcpr-ctl servers test {name}` what it says")),
         ServerState::Stale => Check::warning(CHECK, "its lists are those of an earlier run; it is starting"),
@@ -214,7 +217,7 @@ fn strangers<'s>(scene: &'s Scene, config: &'s Config) -> impl Iterator<Item = &
         !config
             .servers
             .iter()
-            .any(|entry| entry.name.as_str() == server.name)
+            .any(|entry| entry.server().as_str() == server.name)
     })
 }
 

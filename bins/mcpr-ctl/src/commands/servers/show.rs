@@ -1,13 +1,15 @@
 //! One server in full.
 
-use mcpr_admin::{ExitCode, ServerDetail, ServerTool, ShowServer};
+use std::time::Duration;
 
-use super::problem;
+use mcpr_admin::{BackendReport, ExitCode, ServerDetail, ServerTool, ShowServer};
+
+use super::{problem, retried, state};
 use crate::connect::Gateway;
 use crate::out::Out;
 use crate::out::facts::{facts, joined};
 use crate::out::look::{Look, Paint};
-use crate::out::phrase::{cost, tokens};
+use crate::out::phrase::{cost, duration, tokens};
 use crate::out::table::{Cell, Table};
 use crate::out::text::{one_line, printable};
 use crate::problem::Problem;
@@ -34,7 +36,41 @@ fn page(detail: &ServerDetail, look: &Look) -> String {
         [] => String::new(),
         tools => format!("\n{}", table(tools, look)),
     };
-    format!("{name}\n{}{}{tools}", known(detail), said.unwrap_or_default())
+    let backends = match &detail.server.backends[..] {
+        [] => String::new(),
+        backends => format!("\n{}", several(backends, look)),
+    };
+    format!(
+        "{name}\n{}{}{backends}{tools}",
+        known(detail),
+        said.unwrap_or_default()
+    )
+}
+
+/// The backends of a server that has several.
+fn several(backends: &[BackendReport], look: &Look) -> String {
+    let mut table = Table::new(&["BACKEND", "STATE", "BUSY", "STARTS", "PID", "TAGS", "PROBLEM"]);
+    for backend in backends {
+        table.row([
+            backend.backend.as_str().into(),
+            state(backend.state),
+            backend.in_flight.into(),
+            backend.starts.into(),
+            backend.pid.map(u64::from).into(),
+            joined(&backend.tags).into(),
+            trouble(backend).into(),
+        ]);
+    }
+    table.draw(look)
+}
+
+/// Why a backend is not well, and when it is tried again.
+fn trouble(backend: &BackendReport) -> Option<String> {
+    let shunned = backend.shunned_for_ms.map(|ms| {
+        let time = duration(Duration::from_millis(ms));
+        format!("its last calls failed: no more for {time}")
+    });
+    retried(backend.reason.as_deref(), backend.retry_in_ms).or(shunned)
 }
 
 fn known(detail: &ServerDetail) -> String {
