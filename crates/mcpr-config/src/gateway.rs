@@ -57,6 +57,8 @@ pub struct Startup {
     pub mode: StartMode,
     /// Whether they wait for each other.
     pub order: StartOrder,
+    /// How many may be starting at once, where they do not.
+    pub parallel: usize,
     /// What starts them.
     pub when: StartWhen,
     /// How long a stdio client's first list waits for servers that are starting (AGG-12).
@@ -160,6 +162,7 @@ impl Default for Startup {
         Self {
             mode: StartMode::Lenient,
             order: StartOrder::Parallel,
+            parallel: 16,
             when: StartWhen::Launch,
             list_wait: Duration::from_secs(2),
         }

@@ -72,7 +72,7 @@ keys! {
         "builtins" "projects" "toolsets" "history";
     NAMING = "naming": "prefix" "separator" "maxLength" "hyphens";
     RESOURCES = "resources": "uris" "rawSchemes";
-    STARTUP = "startup": "mode" "order" "when" "listWait";
+    STARTUP = "startup": "mode" "order" "parallel" "when" "listWait";
     LIMITS = "limits": "requestBody" "connections" "serverMessage" "listPages" "pageSize" "sessions" "sessionIdle" "subscriptions";
     LOG = "log": "level" "format" "file" "keep";
     PROJECT = "project": "description" "servers" "tags" "toolset";

@@ -32,9 +32,6 @@ use crate::session::{SessionLimits, Sessions};
 use crate::suspension::Suspensions;
 use crate::toolsets::Toolsets;
 
-/// How many servers may be starting at once.
-const STARTS_AT_ONCE: usize = 16;
-
 /// How many bytes of past calls are kept in memory, where there is no database.
 const HISTORY_IN_MEMORY: usize = 8 << 20;
 
@@ -303,10 +300,9 @@ fn dialer(config: &Config) -> mcpr_upstream::Dialer {
 fn pool_options(config: &Config) -> PoolOptions {
     let startup = &config.gateway.startup;
     PoolOptions {
-        starts_at_once: if startup.order == StartOrder::Sequential {
-            1
-        } else {
-            STARTS_AT_ONCE
+        starts_at_once: match startup.order {
+            StartOrder::Parallel => startup.parallel,
+            StartOrder::Sequential => 1,
         },
         eager: startup.when == StartWhen::Launch,
         list_pages: config.gateway.limits.list_pages,

@@ -109,6 +109,7 @@ fn startup(node: &Node) -> Result<Startup, Fault> {
     members.read_into(&mut startup.order, "order", |node| {
         node.choice(&keys::START_ORDER)
     })?;
+    members.read_into(&mut startup.parallel, "parallel", |node| node.whole(1..=1000))?;
     members.read_into(&mut startup.when, "when", |node| node.choice(&keys::START_WHEN))?;
     members.read_into(&mut startup.list_wait, "listWait", Node::duration)?;
     Ok(startup)

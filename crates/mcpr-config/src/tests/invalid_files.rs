@@ -95,6 +95,7 @@ fn cfg_04_a_wrong_value_of_the_gateway() {
         r#"{"naming": {"maxLength": 50.5}}"#,
         r#"{"resources": {"rawSchemes": ["ui://"]}}"#,
         r#"{"startup": {"when": "later"}}"#,
+        r#"{"startup": {"parallel": 0}}"#,
         r#"{"startup": {"listWait": "2 sec"}}"#,
         r#"{"timeouts": {"call": "none"}}"#,
         r#"{"timeouts": {"call": -5}}"#,
