@@ -49,14 +49,14 @@ fn spec(entry: &ServerEntry) -> &UpstreamSpec {
 fn process(entry: &ServerEntry) -> &StdioSpec {
     match &spec(entry).reach {
         Reach::Stdio(process) => process,
-        Reach::Http(_) => panic!("{} is no process", entry.name),
+        _ => panic!("{} is no process", entry.name),
     }
 }
 
 fn http(entry: &ServerEntry) -> &HttpSpec {
     match &spec(entry).reach {
         Reach::Http(http) => http,
-        Reach::Stdio(_) => panic!("{} is no URL", entry.name),
+        _ => panic!("{} is no URL", entry.name),
     }
 }
 

@@ -32,7 +32,7 @@ fn urls(entry: &ServerEntry) -> Vec<String> {
     let backends = backends(entry).backends.into_iter();
     let urls = backends.filter_map(|backend| match backend.spec.reach {
         Reach::Http(http) => Some(http.url.reveal().to_owned()),
-        Reach::Stdio(_) => None,
+        _ => None,
     });
     urls.collect()
 }
@@ -61,7 +61,7 @@ fn lb_01_a_program_has_replicas_and_a_url_has_endpoints() {
     let all = backends(&api).backends;
     let same = |backend: &mcpr_upstream::BackendSpec| match &backend.spec.reach {
         Reach::Http(http) => http.headers.len() == 1 && backend.tags == ["eu"],
-        Reach::Stdio(_) => false,
+        _ => false,
     };
     assert!(all.iter().all(same));
 }
