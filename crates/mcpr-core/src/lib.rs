@@ -24,6 +24,7 @@ mod gateway;
 mod history;
 mod layers;
 mod listing;
+mod local;
 mod memory;
 mod native;
 mod notices;
@@ -51,6 +52,10 @@ mod watch;
 
 pub use gateway::{Facts, Gateway};
 pub use layers::{Intent, Layer, Verdict};
+pub use local::{CallError, LocalClient};
+pub use mcpr_protocol::RawJson;
+pub use mcpr_router::{Blame, Retry};
+pub use mcpr_telemetry::{CallRecord, Status};
 pub use native::{Outcome, Tool};
 pub use operations::{Operator, Texts};
 pub use scope::Asked;
