@@ -1,7 +1,7 @@
 //! Keeps servers alive, introduced and listed.
 //!
 //! A [`Server`] has one backend or several equal ones. Each backend has a task of its own, its
-//! [`keeper`]: it dials, finds out the era, introduces mcpr, reads the lists, hears what changes, and
+//! `keeper`: it dials, finds out the era, introduces mcpr, reads the lists, hears what changes, and
 //! starts again after a loss. Everybody else sees the backend through an [`Upstream`]: a [`Status`] to
 //! read or to wait on, and a [`Replica`] to send requests to.
 
