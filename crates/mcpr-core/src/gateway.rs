@@ -16,7 +16,7 @@ use mcpr_protocol::{
 use mcpr_registry::{ServerName, ServerState};
 use mcpr_router::{Lease, Router};
 use mcpr_store::Store;
-use mcpr_telemetry::{CallLog, Secrets};
+use mcpr_telemetry::{CallLog, Metrics, Secrets};
 use mcpr_upstream::{Feed, PerFeed, Phase, Pool, Replica, Timeouts};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -86,6 +86,7 @@ pub struct Gateway {
     pub(crate) events: Arc<Teller>,
     pub(crate) history: History,
     pub(crate) layers: Layers,
+    pub(crate) metrics: Metrics,
     pub(crate) tools: Tools,
     pub(crate) woken: tokio::sync::OnceCell<()>,
     pub(crate) router: Router,

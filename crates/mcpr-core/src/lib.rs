@@ -26,6 +26,7 @@ mod layers;
 mod listing;
 mod local;
 mod memory;
+mod metrics;
 mod native;
 mod notices;
 mod operations;

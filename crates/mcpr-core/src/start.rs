@@ -11,7 +11,7 @@ use mcpr_config::{Config, ConfigError, Fault, ServerEntry, ServerState, StartMod
 use mcpr_protocol::RawJson;
 use mcpr_router::Router;
 use mcpr_store::{Memory as MemoryStore, Store, StoreError};
-use mcpr_telemetry::{CallLog, Secrets};
+use mcpr_telemetry::{CallLog, Metrics, Secrets};
 use mcpr_upstream::{CLIENT_NAME, Dial, Phase, Pool, PoolOptions, Reach, SecretText};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -25,6 +25,7 @@ use crate::gateway::{Facts, Gateway};
 use crate::history::History;
 use crate::layers::{Layer, Layers};
 use crate::memory::{Recalled, recall, write_down};
+use crate::metrics;
 use crate::native::{NativeDial, Tool, Tools};
 use crate::plan::{Plan, Standing, Switches};
 use crate::reload::{Reload, StoredState};
@@ -235,6 +236,7 @@ impl Builder {
             farewells: TaskTracker::new(),
             calls: self.calls,
             layers: Layers::new(self.layers),
+            metrics: Metrics::new(),
             tools,
             events: Arc::default(),
             history,
@@ -244,6 +246,7 @@ impl Builder {
             finished: AtomicU64::new(0),
             failed: AtomicU64::new(0),
         });
+        metrics::tell_of(&gateway);
         gateway
             .tasks
             .spawn(sweep(Arc::downgrade(&gateway), gateway.stop.clone()));

@@ -26,6 +26,9 @@ use self::refusal::unauthorized;
 use crate::gateway::Gateway;
 use crate::operations::Operator;
 
+/// The media type of metrics (OpenMetrics 1.0, section 4.1).
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
 /// Who is let in at an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Door {
@@ -78,7 +81,10 @@ impl Front for HttpFront {
                 let presented = bearer(head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes));
                 let verified = presented
                     .and_then(|token| memo.verify(self.gateway.doorkeeper.tokens(), token, Timestamp::now()));
-                verified.map_err(|denied| Box::new(unauthorized(&denied)))
+                verified.map_err(|denied| {
+                    self.gateway.metrics.refused();
+                    Box::new(unauthorized(&denied))
+                })
             }
         }
     }
@@ -102,6 +108,13 @@ impl Front for HttpFront {
             Some(Err(failure)) => whole(refuse(failure)),
             Some(Ok(texts)) => Reply::events(texts.map(|text| sse::message(None, text.into()))),
         }
+    }
+
+    fn metrics(&self, caller: Principal) -> Reply {
+        if self.door == Door::Tokens && !caller.allows(Scope::Admin) {
+            return whole(refuse(Operator::lacks_scope("admin")));
+        }
+        Reply::text(self.gateway.metrics.render(), OPEN_METRICS)
     }
 
     fn health(&self, which: Health) -> Reply {

@@ -124,6 +124,7 @@ impl Listen {
         self.ready = heard
             .map(|kind| self.tagged(kind.changed(), &RawJson::from_static("{}")))
             .collect();
+        gateway.metrics.lists_changed(self.ready.len());
     }
 
     /// The graceful end: what waits is told, and the request is answered (2026-07-28, subscriptions).

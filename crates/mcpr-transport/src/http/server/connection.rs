@@ -134,6 +134,7 @@ impl<F: Front> Connection<F> {
             Route::Mcp => self.mcp(head, body).await,
             Route::Admin(path) => self.admin(&head, path, body).await,
             Route::Health(which) => self.health(&head, which),
+            Route::Metrics => self.metrics(&head),
             Route::Nowhere => Err(Refusal::NotFound {
                 endpoint: self.rules.endpoint.clone(),
             }
@@ -175,6 +176,14 @@ impl<F: Front> Connection<F> {
     fn health(&self, head: &Parts, which: Health) -> Result<Reply, Turned> {
         match head.method {
             Method::GET | Method::HEAD => Ok(self.front.health(which)),
+            _ => Err(Refusal::Method { allow: "GET, HEAD" }.into()),
+        }
+    }
+
+    fn metrics(&self, head: &Parts) -> Result<Reply, Turned> {
+        let caller = self.admit(head)?;
+        match head.method {
+            Method::GET | Method::HEAD => Ok(self.front.metrics(caller)),
             _ => Err(Refusal::Method { allow: "GET, HEAD" }.into()),
         }
     }
@@ -225,6 +234,9 @@ fn describe(content: &Content, headers: &mut HeaderMap) {
         Content::Empty => {}
         Content::Json(_) => {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        Content::Text(_, kind) => {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         }
         Content::Events(_) => {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
