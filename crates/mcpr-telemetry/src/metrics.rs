@@ -286,7 +286,7 @@ mod tests {
             .lines()
             .filter(|line| line.starts_with("mcp_server_operation_duration_seconds_count"));
         assert_eq!(series.clone().count(), MOST_SERIES + 1);
-        let rest = series.filter(|line| line.contains(r#"gen_ai_tool_name="""#));
-        assert!(rest.last().is_some_and(|line| line.ends_with(" 50")));
+        let mut rest = series.filter(|line| line.contains(r#"gen_ai_tool_name="""#));
+        assert!(rest.next_back().is_some_and(|line| line.ends_with(" 50")));
     }
 }
