@@ -110,6 +110,15 @@ impl Fake {
         }
     }
 
+    /// Its entry with a shell that starts it and waits, so that the server is a grandchild of the
+    /// gateway; `prefix` is what it is started through, such as `setsid`.
+    pub fn grandchild(&self, prefix: &str) -> Value {
+        let [program, spec] = self.command();
+        // In the background a shell gives its children no stdin, so it is handed on under another number.
+        let script = format!("exec 3<&0; {prefix} {program} {spec} <&3 & wait");
+        json!({ "command": "sh", "args": ["-c", script] })
+    }
+
     /// The command that starts it on stdio.
     pub fn command(&self) -> [String; 2] {
         [
