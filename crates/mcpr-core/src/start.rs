@@ -25,6 +25,7 @@ use crate::gateway::{Facts, Gateway};
 use crate::history::History;
 use crate::memory::{Recalled, recall, write_down};
 use crate::plan::{Plan, Standing, Switches};
+use crate::quota::Quotas;
 use crate::reload::{Reload, StoredState};
 use crate::session::{SessionLimits, Sessions};
 use crate::suspension::Suspensions;
@@ -190,6 +191,7 @@ impl Builder {
                 max: limits.sessions,
                 idle: limits.session_idle,
             }),
+            quotas: Quotas::default(),
             subscriptions: audiences.subscriptions,
             visits: audiences.visits,
             suspensions: Suspensions::default(),
