@@ -146,7 +146,9 @@ impl Fake {
     /// Everything that it received so far, in all its lives.
     pub fn received(&self) -> Vec<Received> {
         let text = fs::read_to_string(self.log_path()).unwrap_or_default();
-        text.lines().map(Received::read).collect()
+        // A line without its end is still being written.
+        let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        whole.map(Received::read).collect()
     }
 
     /// The messages with this method that it received so far.

@@ -111,6 +111,19 @@ pub struct Limits {
     pub session_idle: Duration,
     /// The resources that one session or one listen may be subscribed to.
     pub subscriptions: usize,
+    /// How much of it one principal may have.
+    pub per_principal: PerPrincipal,
+}
+
+/// How much one principal may have at once, so that one client leaves room for the others (SEC-05).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PerPrincipal {
+    /// The requests that may be at servers; what mcpr answers by itself is counted apart.
+    pub in_flight: usize,
+    /// The sessions.
+    pub sessions: usize,
+    /// The streams that no request ends: those of GET, listens, and operators' events.
+    pub streams: usize,
 }
 
 /// What is logged.
@@ -180,6 +193,17 @@ impl Default for Limits {
             sessions: 1000,
             session_idle: Duration::from_secs(30 * 60),
             subscriptions: 1000,
+            per_principal: PerPrincipal::default(),
+        }
+    }
+}
+
+impl Default for PerPrincipal {
+    fn default() -> Self {
+        Self {
+            in_flight: 256,
+            sessions: 256,
+            streams: 256,
         }
     }
 }

@@ -73,7 +73,10 @@ keys! {
     NAMING = "naming": "prefix" "separator" "maxLength" "hyphens";
     RESOURCES = "resources": "uris" "rawSchemes";
     STARTUP = "startup": "mode" "order" "parallel" "when" "listWait";
-    LIMITS = "limits": "requestBody" "connections" "serverMessage" "listPages" "pageSize" "sessions" "sessionIdle" "subscriptions";
+    LIMITS = "limits":
+        "requestBody" "connections" "serverMessage" "listPages" "pageSize" "sessions" "sessionIdle" "subscriptions"
+        "perPrincipal";
+    PER_PRINCIPAL = "perPrincipal": "inFlight" "sessions" "streams";
     LOG = "log": "level" "format" "file" "keep";
     PROJECT = "project": "description" "servers" "tags" "toolset";
     TOOLSET = "toolset": "description" "tools";

@@ -9,6 +9,8 @@ use mcpr_router::{BackendFault, Retry, RouteError, RouteErrorKind};
 use mcpr_telemetry::Secrets;
 use serde_json::{Map, Value, json};
 
+use crate::quota::Full;
+
 /// Why the gateway answers a request with an error of its own.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum Fault {
@@ -84,6 +86,9 @@ pub(crate) enum Fault {
         "too many subscriptions: one session or listen may have {0} (`limits.subscriptions`); end some of them first"
     )]
     Subscriptions(usize),
+    /// A limit that is not of this request (SEC-05).
+    #[error("{0}")]
+    Full(Full),
     /// The server's own error, where it was asked on behalf of several clients.
     #[error("{}", .0.message)]
     Server(ErrorObject),
@@ -240,6 +245,7 @@ impl Fault {
             | Self::Timeout { .. }
             | Self::Silence { .. }
             | Self::Forbidden(_)
+            | Self::Full(_)
             | Self::TooManySuspended(_)
             | Self::Unanswered(_)
             | Self::Denied(_)
@@ -308,7 +314,7 @@ impl Fault {
             Self::Timeout { .. } => "timeout",
             Self::Silence { .. } => "silence",
             Self::Forbidden(_) => "forbidden",
-            Self::TooManySuspended(_) | Self::DatabaseLocked => "busy",
+            Self::Full(_) | Self::TooManySuspended(_) | Self::DatabaseLocked => "busy",
             Self::Denied(_) => "denied",
             Self::Stopping => "starting",
             Self::OperationInProgress => "operation_in_progress",
@@ -335,7 +341,7 @@ impl Fault {
                 Retry::No => "no",
             },
             Self::Timeout { .. } | Self::Silence { .. } | Self::Internal => "unsafe",
-            Self::Stopping | Self::OperationInProgress | Self::DatabaseLocked => "safe",
+            Self::Full(_) | Self::Stopping | Self::OperationInProgress | Self::DatabaseLocked => "safe",
             _ => "no",
         }
     }
@@ -358,6 +364,12 @@ fn equip_hint(origin: &str, builtins: bool) -> String {
         false => format!(
             "`{origin}` is not in the toolset in force: an operator can add it with `mcpr-ctl toolsets edit`"
         ),
+    }
+}
+
+impl From<Full> for Fault {
+    fn from(full: Full) -> Self {
+        Self::Full(full)
     }
 }
 

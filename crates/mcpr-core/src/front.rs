@@ -3,4 +3,5 @@
 mod batch;
 pub mod bridge;
 pub mod http;
+mod lines;
 pub mod pipe;

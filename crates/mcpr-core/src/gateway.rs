@@ -31,6 +31,7 @@ use crate::layers::Layers;
 use crate::native::Tools;
 use crate::plan::Plan;
 use crate::question::Answer;
+use crate::quota::{Full, Quotas, Share, Spot};
 use crate::reload::Reload;
 use crate::scope::{Asked, Scope};
 use crate::session::Sessions;
@@ -65,6 +66,8 @@ pub struct Gateway {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) doorkeeper: Arc<Doorkeeper>,
     pub(crate) sessions: Sessions,
+    /// What each principal has at once.
+    pub(crate) quotas: Quotas,
     pub(crate) subscriptions: PerFeed<Arc<Subscriptions>>,
     pub(crate) visits: Arc<Visits>,
     pub(crate) suspensions: Suspensions,
@@ -212,6 +215,12 @@ impl Gateway {
         &self.calls
     }
 
+    /// Counts one more of a principal's share in.
+    pub(crate) fn take_spot(&self, principal: &Principal, share: Share) -> Result<Spot, Full> {
+        let limits = self.plan().options.limits.per_principal;
+        self.quotas.take(principal, share, &limits)
+    }
+
     /// A number for the next request.
     pub(crate) fn number(&self) -> u64 {
         self.requests.fetch_add(1, Ordering::Relaxed) + 1
@@ -288,11 +297,17 @@ impl Gateway {
         }
     }
 
-    /// Answers a request of a server that came within a client's request.
+    /// Answers a request of a server that came within a client's request. A server that asks and
+    /// does not take its answers gets no more of them.
     pub(crate) fn answer_server(&self, lease: &Lease, id: Id, outcome: Answer) {
         let replica = lease.replica.clone();
-        self.farewells
-            .spawn(async move { send_answer(&replica, id, outcome).await });
+        let Some(owed) = replica.owe_answer() else {
+            return tracing::debug!(server = %replica.server, "an answer was left out: the server takes none");
+        };
+        self.farewells.spawn(async move {
+            send_answer(&replica, id, outcome).await;
+            drop(owed);
+        });
     }
 
     /// With `startup.when: "first_request"` the first request starts all servers and waits for

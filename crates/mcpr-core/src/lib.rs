@@ -35,6 +35,7 @@ mod plan;
 mod post;
 mod progress;
 mod question;
+mod quota;
 mod record;
 mod reload;
 mod scope;

@@ -28,6 +28,7 @@ use crate::memory::{Recalled, recall, write_down};
 use crate::metrics;
 use crate::native::{NativeDial, Tool, Tools};
 use crate::plan::{Plan, Standing, Switches};
+use crate::quota::Quotas;
 use crate::reload::{Reload, StoredState};
 use crate::session::{SessionLimits, Sessions};
 use crate::suspension::Suspensions;
@@ -212,6 +213,7 @@ impl Builder {
                 max: limits.sessions,
                 idle: limits.session_idle,
             }),
+            quotas: Quotas::default(),
             subscriptions: audiences.subscriptions,
             visits: audiences.visits,
             suspensions: Suspensions::default(),

@@ -35,7 +35,7 @@ pub use feed::{Feed, PerFeed};
 pub use fresh::{Fresh, Freshness};
 pub use introduce::CLIENT_NAME;
 pub use pool::{Pool, PoolOptions};
-pub use replica::{Company, InFlight, Replica};
+pub use replica::{Company, InFlight, Owed, Replica};
 pub use roots::{NOBODY, Roots, Told};
 pub use server::Server;
 pub use spec::{

@@ -37,6 +37,8 @@ pub struct Replica {
     roots: Arc<Roots>,
     /// The level of log messages the server was asked for; 0 for none.
     log_level: AtomicU8,
+    /// Answers to requests of the server that it has not taken yet.
+    owed: AtomicUsize,
     /// Told when the last request in flight has ended.
     quiet: Notify,
     born: Instant,
@@ -50,6 +52,13 @@ pub struct InFlight {
     replica: Arc<Replica>,
     party: Party,
 }
+
+/// An answer on its way to the server, for as long as it is kept.
+#[derive(Debug)]
+pub struct Owed(Arc<Replica>);
+
+/// How many answers may be on their way to a server at once (SEC-05).
+const OWED: usize = 64;
 
 /// With whom a request shares a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,6 +94,7 @@ impl Replica {
             floor: Mutex::default(),
             roots,
             log_level: AtomicU8::new(0),
+            owed: AtomicUsize::new(0),
             quiet: Notify::new(),
             born: Instant::now(),
             last_used: AtomicU64::new(0),
@@ -187,6 +197,12 @@ impl Replica {
         self.transport.send(message).await
     }
 
+    /// Counts one more answer on its way to the server; `None` if it does not take those there are.
+    pub fn owe_answer(self: &Arc<Self>) -> Option<Owed> {
+        let owed = Owed(self.clone());
+        (self.owed.fetch_add(1, Ordering::Relaxed) < OWED).then_some(owed)
+    }
+
     /// The generation of the session: note it before a request, so that [`crate::Upstream::renew`] knows which one
     /// had expired.
     pub fn session(&self) -> u64 {
@@ -277,6 +293,12 @@ impl Drop for InFlight {
         if replica.in_flight.fetch_sub(1, Ordering::Relaxed) == 1 {
             replica.quiet.notify_waiters();
         }
+    }
+}
+
+impl Drop for Owed {
+    fn drop(&mut self) {
+        self.0.owed.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -6,7 +6,7 @@ use mcpr_registry::Naming;
 use mcpr_upstream::Timeouts;
 
 use super::plans::{history, named, project, toolset};
-use super::{GatewayOptions, Limits, Listen, LogFile, LogOptions, Startup};
+use super::{GatewayOptions, Limits, Listen, LogFile, LogOptions, PerPrincipal, Startup};
 use crate::fault::Fault;
 use crate::keys;
 use crate::paths::Folder;
@@ -142,6 +142,17 @@ fn limits(node: &Node) -> Result<Limits, Fault> {
     members.read_into(&mut limits.subscriptions, "subscriptions", |node| {
         node.whole(1..=1_000_000)
     })?;
+    members.read_into(&mut limits.per_principal, "perPrincipal", per_principal)?;
+    Ok(limits)
+}
+
+fn per_principal(node: &Node) -> Result<PerPrincipal, Fault> {
+    let mut limits = PerPrincipal::default();
+    let members = node.members(&keys::PER_PRINCIPAL)?;
+    let count = |node: &Node| node.whole(1..=1_000_000);
+    members.read_into(&mut limits.in_flight, "inFlight", count)?;
+    members.read_into(&mut limits.sessions, "sessions", count)?;
+    members.read_into(&mut limits.streams, "streams", count)?;
     Ok(limits)
 }
 

@@ -25,6 +25,7 @@ use crate::call::Call;
 use crate::fault::Fault;
 use crate::progress::Progress;
 use crate::question::Answer;
+use crate::quota::Spot;
 use crate::record::{Ending, record, said_of, status_of};
 use crate::suspension::Ticket;
 
@@ -56,6 +57,8 @@ pub(super) struct Course {
     pub(super) followed: Option<Followee>,
     /// Where it waits for the client after this answer.
     pub(super) parking: Option<Ticket>,
+    /// Among what its principal has at servers; one that is parked has none.
+    pub(super) spot: Option<Spot>,
 }
 
 pub(super) enum State {
@@ -102,7 +105,7 @@ impl Open {
 }
 
 impl Course {
-    pub(super) fn new(call: Call, cancel: Arc<Cancel>) -> Self {
+    pub(super) fn new(call: Call, cancel: Arc<Cancel>, spot: Spot) -> Self {
         let call = Arc::new(call);
         let (limit, silence) = call.limits();
         Self {
@@ -124,6 +127,7 @@ impl Course {
             task: None,
             followed: None,
             parking: None,
+            spot: Some(spot),
         }
     }
 

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::future::join_all;
 use mcpr_protocol::{Broken, Era, Message, Method, Notification, Request, Response, Rope, Version};
+use tokio::time::Instant;
 
 use crate::client::Client;
 use crate::dispatch::Handled;
@@ -139,20 +140,14 @@ impl Answers {
         self.flights.is_empty()
     }
 
+    /// When the first of them is given up.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.flights.iter().filter_map(Flight::deadline).min()
+    }
+
     /// What comes next for any of them; `None` when all have ended. Cancel-safe.
     pub(super) async fn next(&mut self) -> Option<Step> {
         poll_fn(|cx| self.poll_next(cx)).await
-    }
-
-    /// The next message for the client; `None` when all have ended. Cancel-safe.
-    pub(super) async fn next_message(&mut self) -> Option<Rope> {
-        loop {
-            match self.next().await? {
-                Step::Note(note) => return Some(note),
-                Step::Done(done) => return Some(done.text),
-                Step::Slow | Step::Cancelled => {}
-            }
-        }
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Step>> {

@@ -53,7 +53,6 @@ impl HttpFront {
             Ok((session, done)) => {
                 let id =
                     HeaderValue::try_from(&*session.id).expect("hexadecimal digits can stand in a header");
-                self.gateway.sessions.add(session);
                 Reply::json(done.status, done.text).with(SESSION, id)
             }
             Err((id, fault)) => refuse(Some(&id), &fault, Era::Session),

@@ -1,6 +1,6 @@
 //! How requests are turned away.
 
-use ::http::header::{ALLOW, WWW_AUTHENTICATE};
+use ::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use ::http::{HeaderValue, StatusCode};
 use mcpr_auth::Denied;
 use mcpr_protocol::{Era, Id, RawJson, Response};
@@ -33,6 +33,15 @@ fn not_allowed(reply: Reply) -> Reply {
         ..reply
     }
     .with(ALLOW, HeaderValue::from_static("POST"))
+}
+
+/// What a client may have more of when it has given back some (RFC 6585, section 4).
+pub(super) fn too_many(fault: &Fault) -> Reply {
+    Reply {
+        status: StatusCode::TOO_MANY_REQUESTS,
+        ..refuse(None, fault, Era::Session)
+    }
+    .with(RETRY_AFTER, HeaderValue::from_static("1"))
 }
 
 /// The stream of the event that a client saw last says no more, or never was of its session. 405 is
