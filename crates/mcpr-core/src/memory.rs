@@ -17,7 +17,8 @@ const LISTING_FORMAT: u32 = 1;
 /// The gateway's memory over runs.
 pub(crate) struct Recollection {
     verdicts: Mutex<HashMap<String, Verdict>>,
-    listings: HashMap<ServerName, Arc<Offers>>,
+    /// What each server listed last, so that one that is started anew is listed meanwhile.
+    listings: Mutex<HashMap<ServerName, Arc<Offers>>>,
     notes: Arc<Notes>,
 }
 
@@ -55,7 +56,7 @@ pub(crate) async fn recall(store: &dyn Store) -> Result<Recalled, StoreError> {
     let notes = Arc::<Notes>::default();
     let memory = Recollection {
         verdicts: Mutex::new(recall_verdicts(store).await?),
-        listings: recall_listings(store).await?,
+        listings: Mutex::new(recall_listings(store).await?),
         notes: notes.clone(),
     };
     let rows = store
@@ -110,6 +111,9 @@ fn stored_row(row: Row) -> Assignment {
 
 impl Recollection {
     pub(crate) fn note(&self, note: Note) {
+        if let Note::Listing(server, offers) = &note {
+            self.listings.lock().insert(server.clone(), offers.clone());
+        }
         self.notes.put(note);
     }
 }
@@ -178,7 +182,7 @@ impl Memory for Recollection {
     }
 
     fn offers(&self, server: &ServerName) -> Option<Arc<Offers>> {
-        self.listings.get(server).cloned()
+        self.listings.lock().get(server).cloned()
     }
 }
 
