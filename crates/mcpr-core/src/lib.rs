@@ -31,6 +31,7 @@ mod post;
 mod progress;
 mod question;
 mod quota;
+mod rates;
 mod record;
 mod reload;
 mod scope;

@@ -26,6 +26,7 @@ use crate::history::History;
 use crate::memory::{Recalled, recall, write_down};
 use crate::plan::{Plan, Standing, Switches};
 use crate::quota::Quotas;
+use crate::rates::Rates;
 use crate::reload::{Reload, StoredState};
 use crate::session::{SessionLimits, Sessions};
 use crate::suspension::Suspensions;
@@ -192,6 +193,7 @@ impl Builder {
                 idle: limits.session_idle,
             }),
             quotas: Quotas::default(),
+            rates: Rates::default(),
             subscriptions: audiences.subscriptions,
             visits: audiences.visits,
             suspensions: Suspensions::default(),
