@@ -75,9 +75,8 @@ pub fn cpu_time(pid: u32) -> Duration {
 pub fn zombies_of(parent: u32) -> Vec<u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let unburied = |pid: &u32| {
-        stat(*pid).is_some_and(|stat| stat[0] == "Z" && stat[1].parse::<u32>() == Ok(parent))
-    };
+    let unburied =
+        |pid: &u32| stat(*pid).is_some_and(|stat| stat[0] == "Z" && stat[1].parse::<u32>() == Ok(parent));
     pids.filter(unburied).collect()
 }
 

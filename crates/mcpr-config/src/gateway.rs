@@ -8,6 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use mcpr_auth::Rate;
 use mcpr_registry::Naming;
 use mcpr_telemetry::{Format, Level};
 use mcpr_upstream::Timeouts;
@@ -124,6 +125,10 @@ pub struct PerPrincipal {
     pub sessions: usize,
     /// The streams that no request ends: those of GET, listens, and operators' events.
     pub streams: usize,
+    /// The connections over the network.
+    pub connections: usize,
+    /// How many requests it may send over the network; `None` for as many as it likes.
+    pub rate: Option<Rate>,
 }
 
 /// What is logged.
@@ -204,6 +209,8 @@ impl Default for PerPrincipal {
             in_flight: 256,
             sessions: 256,
             streams: 256,
+            connections: 512,
+            rate: None,
         }
     }
 }

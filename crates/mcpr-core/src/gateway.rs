@@ -26,12 +26,14 @@ use crate::call::Call;
 use crate::client::Context;
 use crate::doorkeeper::Doorkeeper;
 use crate::events::Teller;
+use crate::fault::Fault;
 use crate::history::History;
 use crate::layers::Layers;
 use crate::native::Tools;
 use crate::plan::Plan;
 use crate::question::Answer;
 use crate::quota::{Full, Quotas, Share, Spot};
+use crate::rates::Rates;
 use crate::reload::Reload;
 use crate::scope::{Asked, Scope};
 use crate::session::Sessions;
@@ -68,6 +70,8 @@ pub struct Gateway {
     pub(crate) sessions: Sessions,
     /// What each principal has at once.
     pub(crate) quotas: Quotas,
+    /// How many requests each principal has sent lately.
+    pub(crate) rates: Rates,
     pub(crate) subscriptions: PerFeed<Arc<Subscriptions>>,
     pub(crate) visits: Arc<Visits>,
     pub(crate) suspensions: Suspensions,
@@ -219,6 +223,19 @@ impl Gateway {
     pub(crate) fn take_spot(&self, principal: &Principal, share: Share) -> Result<Spot, Full> {
         let limits = self.plan().options.limits.per_principal;
         self.quotas.take(principal, share, &limits)
+    }
+
+    /// Counts requests of a principal over the network.
+    ///
+    /// # Errors
+    ///
+    /// When it sends more than it may.
+    pub(crate) fn pace(&self, principal: &Principal, requests: usize) -> Result<(), Fault> {
+        let Some(rate) = self.plan().options.limits.per_principal.rate else {
+            return Ok(());
+        };
+        let taken = self.rates.take(principal, rate, requests);
+        taken.map_err(|wait| Fault::RateLimited { rate, wait })
     }
 
     /// A number for the next request.

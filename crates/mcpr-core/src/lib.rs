@@ -36,6 +36,7 @@ mod post;
 mod progress;
 mod question;
 mod quota;
+mod rates;
 mod record;
 mod reload;
 mod scope;

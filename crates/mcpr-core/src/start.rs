@@ -29,6 +29,7 @@ use crate::metrics;
 use crate::native::{NativeDial, Tool, Tools};
 use crate::plan::{Plan, Standing, Switches};
 use crate::quota::Quotas;
+use crate::rates::Rates;
 use crate::reload::{Reload, StoredState};
 use crate::session::{SessionLimits, Sessions};
 use crate::suspension::Suspensions;
@@ -214,6 +215,7 @@ impl Builder {
                 idle: limits.session_idle,
             }),
             quotas: Quotas::default(),
+            rates: Rates::default(),
             subscriptions: audiences.subscriptions,
             visits: audiences.visits,
             suspensions: Suspensions::default(),

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use mcpr_tests::{
-    Brood, Fake, Program, await_no_process, extent, figure, gateway, processes, signal, wait_until, zombies_of,
+    Brood, Fake, Program, await_no_process, extent, figure, gateway, processes, signal, wait_until,
+    zombies_of,
 };
 use serde_json::{Value, json};
 
@@ -67,7 +68,9 @@ impl Stage {
     fn grandchild(&self, server: &Value) -> u32 {
         let shell = pid(server);
         let all = processes(&self.mark());
-        *all.iter().find(|pid| **pid != shell).expect("the shell has a child")
+        *all.iter()
+            .find(|pid| **pid != shell)
+            .expect("the shell has a child")
     }
 
     fn mark(&self) -> String {
@@ -129,7 +132,11 @@ async fn b06_srv_04_of_gateways_that_end_or_are_killed_again_and_again_nothing_i
 
     for round in 0..rounds {
         gateway.run().await;
-        assert_eq!(brood.processes().len(), 7, "a gateway, a guardian, two shells, three servers");
+        assert_eq!(
+            brood.processes().len(),
+            7,
+            "a gateway, a guardian, two shells, three servers"
+        );
         match round % 2 {
             0 => gateway.kill().await,
             _ => assert!(gateway.terminate().await.success()),

@@ -19,7 +19,10 @@ async fn clients(gateway: &Gateway) -> Vec<Stateless> {
     let mut clients = Vec::new();
     for _ in 0..CLIENTS {
         let token = gateway.another_token(&["call"]).await;
-        clients.push(Stateless { token, port: gateway.port });
+        clients.push(Stateless {
+            token,
+            port: gateway.port,
+        });
     }
     clients
 }
@@ -46,10 +49,18 @@ fn requests(all: &[Received]) -> Vec<usize> {
 #[tokio::test(flavor = "multi_thread")]
 async fn srv_07_b02_many_calls_at_once_to_a_server_that_forgets_its_sessions_succeed_with_one_renewal_each() {
     let calls = extent(200, 1_000);
-    let fake = Fake::script().tool("t").set("session", json!(true)).set("ttl", json!(LASTS)).http();
+    let fake = Fake::script()
+        .tool("t")
+        .set("session", json!(true))
+        .set("ttl", json!(LASTS))
+        .http();
     let own = json!({ "maxConcurrency": calls, "queue": { "max": calls } });
     let limits = json!({ "connections": 2 * calls + 100 });
-    let gateway = gateway().fake_with("a", &fake, own).own("limits", limits).ready().await;
+    let gateway = gateway()
+        .fake_with("a", &fake, own)
+        .own("limits", limits)
+        .ready()
+        .await;
     let clients = clients(&gateway).await;
 
     let answers = join_all((0..calls).map(async |n| {
@@ -61,7 +72,10 @@ async fn srv_07_b02_many_calls_at_once_to_a_server_that_forgets_its_sessions_suc
 
     let all = fake.received();
     let opened = |received: &&Received| {
-        matches!(received.method.as_deref(), Some("initialize" | "notifications/initialized"))
+        matches!(
+            received.method.as_deref(),
+            Some("initialize" | "notifications/initialized")
+        )
     };
     let handshakes: Vec<_> = all.iter().filter(opened).collect();
     for pair in handshakes.chunks(2) {
@@ -70,10 +84,20 @@ async fn srv_07_b02_many_calls_at_once_to_a_server_that_forgets_its_sessions_suc
         assert_eq!(pair[1].method.as_deref(), Some("notifications/initialized"));
     }
     let requests = requests(&all);
-    assert_eq!(requests.len(), handshakes.len() / 2, "each session that was opened was used");
+    assert_eq!(
+        requests.len(),
+        handshakes.len() / 2,
+        "each session that was opened was used"
+    );
     let (last, expired) = requests.split_last().unwrap();
-    assert!(expired.iter().all(|count| *count > LASTS), "none was renewed before its time: {requests:?}");
+    assert!(
+        expired.iter().all(|count| *count > LASTS),
+        "none was renewed before its time: {requests:?}"
+    );
     assert!(*last <= LASTS || expired.len() >= calls / LASTS, "{last}");
     assert_eq!(gateway.server("a").await["starts"], 1);
-    figure("calls at once without an error, sessions that expired", format_args!("{calls}, {}", expired.len()));
+    figure(
+        "calls at once without an error, sessions that expired",
+        format_args!("{calls}, {}", expired.len()),
+    );
 }

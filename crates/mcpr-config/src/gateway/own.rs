@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use mcpr_auth::Rate;
 use mcpr_registry::Naming;
 use mcpr_upstream::Timeouts;
 
@@ -153,7 +154,19 @@ fn per_principal(node: &Node) -> Result<PerPrincipal, Fault> {
     members.read_into(&mut limits.in_flight, "inFlight", count)?;
     members.read_into(&mut limits.sessions, "sessions", count)?;
     members.read_into(&mut limits.streams, "streams", count)?;
+    members.read_into(&mut limits.connections, "connections", count)?;
+    members.read_into(&mut limits.rate, "rate", rate)?;
     Ok(limits)
+}
+
+fn rate(node: &Node) -> Result<Option<Rate>, Fault> {
+    match node.text()? {
+        "off" => Ok(None),
+        text => text
+            .parse()
+            .map(Some)
+            .map_err(|error| node.fault(format_args!("is not valid: {error}, or \"off\""))),
+    }
 }
 
 fn page_size(node: &Node) -> Result<Option<usize>, Fault> {

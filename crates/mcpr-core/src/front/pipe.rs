@@ -26,6 +26,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::LEVELS;
 use crate::client::Context;
 use crate::dispatch::Handled;
 use crate::fault::Fault;
@@ -149,7 +150,7 @@ impl Pipe {
     }
 
     async fn take(self: Arc<Self>, text: &Bytes, work: &mut JoinSet<()>) {
-        match Message::parse(text) {
+        match Message::parse_within(text, LEVELS) {
             Ok(Message::Request(request)) => match self.context(&request) {
                 Ok(Some(context)) => self.begin(context, request, work).await,
                 Ok(None) => self.initialize(request, work).await,

@@ -28,7 +28,7 @@ pub struct Limits {
     pub connections: usize,
     /// How long a request head may take.
     pub head_time: Duration,
-    /// How long a request body may take.
+    /// How long a request body may take, beside a second for each 16 KiB of it.
     pub body_time: Duration,
     /// How long a connection may be without a request. Longer than the 90 s after which common
     /// clients give up idle connections, so that none is closed under a request.

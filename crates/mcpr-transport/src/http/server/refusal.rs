@@ -57,9 +57,11 @@ pub enum Refusal {
         limit: usize,
     },
     /// 408: the body did not come in time.
-    #[error("the body did not come within {limit:?}: send the request again")]
+    #[error(
+        "the body comes too slowly: it may take {limit:?}, and a second more for each 16 KiB; send the request again"
+    )]
     TooSlow {
-        /// How long a body may take.
+        /// How long a body may take whatever its size.
         limit: Duration,
     },
     /// 400: the body ended before its end.
