@@ -29,6 +29,8 @@ pub struct GatewayOptions {
     pub allowed_hosts: Vec<String>,
     /// Values of `Origin` that are allowed besides the loopback ones (SEC-01).
     pub allowed_origins: Vec<String>,
+    /// The certificate of the address; without one it speaks plain HTTP.
+    pub tls: Option<TlsFiles>,
     /// How exposed names and URIs are made.
     pub naming: Naming,
     /// How servers are started.
@@ -49,6 +51,15 @@ pub struct GatewayOptions {
     pub toolsets: Vec<Toolset>,
     /// How much of past calls is kept.
     pub history: History,
+}
+
+/// A certificate and its key, each in a file of PEM.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TlsFiles {
+    /// The certificate, and those between it and its root.
+    pub cert: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
 }
 
 /// How servers are started (SRV-03).
@@ -161,6 +172,7 @@ impl Default for GatewayOptions {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            tls: None,
             naming: Naming::default(),
             startup: Startup::default(),
             timeouts: Timeouts::default(),

@@ -68,8 +68,9 @@ keys! {
     RESTART = "restart": "backoffMin" "backoffMax";
     /// What mcpr alone knows about itself.
     GATEWAY = "gateway":
-        "listen" "allowedHosts" "allowedOrigins" "naming" "resources" "startup" "timeouts" "limits" "log" "expose"
+        "listen" "allowedHosts" "allowedOrigins" "tls" "naming" "resources" "startup" "timeouts" "limits" "log" "expose"
         "builtins" "projects" "toolsets" "history";
+    TLS = "tls": "cert" "key";
     NAMING = "naming": "prefix" "separator" "maxLength" "hyphens";
     RESOURCES = "resources": "uris" "rawSchemes";
     STARTUP = "startup": "mode" "order" "parallel" "when" "listWait";

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use mcpr_admin::ExitCode;
 use mcpr_core::front::http::{self, Door};
 use mcpr_telemetry::{Format, Telemetry, fatal};
+use mcpr_transport::http::server::Options;
 use tokio::task::JoinSet;
 
 use crate::cli::Serve;
@@ -126,14 +127,19 @@ impl Fronts {
             control,
             door,
             options,
+            tls,
         } = doors;
+        let secured = Options {
+            tls,
+            ..options.clone()
+        };
         let mut fronts = Self {
             network: JoinSet::new(),
             control: JoinSet::new(),
         };
         fronts
             .network
-            .spawn(http::serve(host.gateway.clone(), network, door, options.clone()));
+            .spawn(http::serve(host.gateway.clone(), network, door, secured));
         match control {
             Ok(control) => {
                 fronts

@@ -12,3 +12,4 @@ mod pipes;
 mod reloading;
 mod stage;
 mod starting;
+mod tls;

@@ -7,7 +7,7 @@ use mcpr_registry::Naming;
 use mcpr_upstream::Timeouts;
 
 use super::plans::{history, named, project, toolset};
-use super::{GatewayOptions, Limits, Listen, LogFile, LogOptions, PerPrincipal, Startup};
+use super::{GatewayOptions, Limits, Listen, LogFile, LogOptions, PerPrincipal, Startup, TlsFiles};
 use crate::fault::Fault;
 use crate::keys;
 use crate::paths::Folder;
@@ -19,6 +19,7 @@ pub(crate) fn read(node: &Node, folder: &dyn Fn(&Path) -> Folder) -> Result<Gate
     let members = node.members(&keys::GATEWAY)?;
     let mut options = GatewayOptions::default();
     serving(&mut options, &members)?;
+    members.read_into(&mut options.tls, "tls", |node| tls(node, folder))?;
     members.read("naming", |node| naming(&mut options.naming, node))?;
     members.read("resources", |node| resources(&mut options.naming, node))?;
     members.read_into(&mut options.startup, "startup", startup)?;
@@ -45,6 +46,16 @@ fn serving(options: &mut GatewayOptions, members: &Members<'_>) -> Result<(), Fa
     members.read_into(&mut options.allowed_origins, "allowedOrigins", |node| {
         each(node, origin)
     })
+}
+
+fn tls(node: &Node, folder: &dyn Fn(&Path) -> Folder) -> Result<Option<TlsFiles>, Fault> {
+    let members = node.members(&keys::TLS)?;
+    let path = |node: &Node| Ok(folder(&node.place.file).path(&node.filled()?));
+    match (members.read("cert", path)?, members.read("key", path)?) {
+        (Some(cert), Some(key)) => Ok(Some(TlsFiles { cert, key })),
+        (None, None) => Ok(None),
+        _ => Err(node.fault("needs both `cert` and `key`, the files of a certificate and of its key")),
+    }
 }
 
 fn each<T>(node: &Node, how: impl Fn(&Node) -> Result<T, Fault>) -> Result<Vec<T>, Fault> {

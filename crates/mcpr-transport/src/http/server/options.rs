@@ -15,6 +15,9 @@ pub struct Options {
     pub admin: bool,
     /// What bounds it.
     pub limits: Limits,
+    /// The certificate of a network address that is to speak TLS and nothing else.
+    #[cfg(feature = "tls")]
+    pub tls: Option<super::Tls>,
 }
 
 /// What bounds a server.
@@ -49,6 +52,8 @@ impl Default for Options {
             allowed_origins: Vec::new(),
             admin: false,
             limits: Limits::default(),
+            #[cfg(feature = "tls")]
+            tls: None,
         }
     }
 }

@@ -67,6 +67,9 @@ pub enum Refusal {
     /// 400: the body ended before its end.
     #[error("the body is broken off or wrongly framed: send the request again")]
     Broken,
+    /// 400: the request came without TLS to an address that speaks it.
+    #[error("this address speaks https: call it with https:// in place of http://")]
+    Plain,
     /// 503: there are as many connections as allowed.
     #[error(
         "the gateway has {limit} connections already: close some, try again, or raise the setting \
@@ -95,7 +98,7 @@ impl Refusal {
             Self::MediaType(_) | Self::Encoded(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
-            Self::Broken => StatusCode::BAD_REQUEST,
+            Self::Broken | Self::Plain => StatusCode::BAD_REQUEST,
             Self::Full { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::Fault { .. } => StatusCode::INTERNAL_SERVER_ERROR,
         }
