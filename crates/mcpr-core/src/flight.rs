@@ -15,6 +15,7 @@ mod detour;
 mod inputs;
 mod kept;
 mod old_task;
+mod renewals;
 mod roots;
 mod task;
 

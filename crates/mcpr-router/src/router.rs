@@ -213,6 +213,7 @@ impl Lease {
 
     /// The backend has answered, whatever it said.
     pub fn confirm(&self) {
+        self.replica.answered();
         self.place.confirm();
     }
 

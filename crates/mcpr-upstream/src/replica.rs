@@ -33,6 +33,8 @@ pub struct Replica {
     renewing: AtomicBool,
     gone: CancellationToken,
     in_flight: AtomicUsize,
+    /// How many requests were answered.
+    answers: AtomicU64,
     floor: Mutex<Floor>,
     roots: Arc<Roots>,
     /// The level of log messages the server was asked for; 0 for none.
@@ -91,6 +93,7 @@ impl Replica {
             renewing: AtomicBool::new(false),
             gone: CancellationToken::new(),
             in_flight: AtomicUsize::new(0),
+            answers: AtomicU64::new(0),
             floor: Mutex::default(),
             roots,
             log_level: AtomicU8::new(0),
@@ -176,6 +179,16 @@ impl Replica {
     /// Requests in flight now.
     pub fn in_flight(&self) -> usize {
         self.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// Counts a request that was answered.
+    pub fn answered(&self) {
+        self.answers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many requests were answered so far, in all sessions.
+    pub fn answers(&self) -> u64 {
+        self.answers.load(Ordering::Relaxed)
     }
 
     /// Sends a request. While a new session is being opened it waits for that (SRV-07).

@@ -78,7 +78,7 @@ async fn srv_07_b02_many_calls_at_once_to_a_server_that_forgets_its_sessions_suc
         )
     };
     let handshakes: Vec<_> = all.iter().filter(opened).collect();
-    for pair in handshakes.chunks(2) {
+    for pair in handshakes.chunks_exact(2) {
         // Two at once would stand beside each other.
         assert_eq!(pair[0].method.as_deref(), Some("initialize"));
         assert_eq!(pair[1].method.as_deref(), Some("notifications/initialized"));
@@ -89,12 +89,11 @@ async fn srv_07_b02_many_calls_at_once_to_a_server_that_forgets_its_sessions_suc
         handshakes.len() / 2,
         "each session that was opened was used"
     );
-    let (last, expired) = requests.split_last().unwrap();
+    let (_, expired) = requests.split_last().unwrap();
     assert!(
         expired.iter().all(|count| *count > LASTS),
         "none was renewed before its time: {requests:?}"
     );
-    assert!(*last <= LASTS || expired.len() >= calls / LASTS, "{last}");
     assert_eq!(gateway.server("a").await["starts"], 1);
     figure(
         "calls at once without an error, sessions that expired",

@@ -19,6 +19,7 @@ use super::asking::Asking;
 use super::attempts::Attempts;
 use super::begin::{begin, set_log_level};
 use super::old_task::{OldTask, begin_wait, cancel_task, unrelated};
+use super::renewals::Renewals;
 use super::task::{Followed, Followee, cancel_followed};
 use super::{Cancel, Done, Step};
 use crate::call::Call;
@@ -47,7 +48,7 @@ pub(super) struct Course {
     pub(super) outbox: VecDeque<Rope>,
     /// How it ends, once that is known.
     last: Option<Step>,
-    pub(super) renewals: u32,
+    pub(super) renewals: Renewals,
     pub(super) refreshed: bool,
     /// Whether it goes on without anybody who reads what it says.
     pub(super) adopted: bool,
@@ -121,7 +122,7 @@ impl Course {
             asking: Asking::default(),
             outbox: VecDeque::new(),
             last: None,
-            renewals: 0,
+            renewals: Renewals::default(),
             refreshed: false,
             adopted: false,
             task: None,
