@@ -34,6 +34,8 @@ pub struct GatewayOptions {
     pub startup: Startup,
     /// The time limits of servers that have none of their own.
     pub timeouts: Timeouts,
+    /// How it ends.
+    pub drain: Drain,
     /// How much of anything is accepted.
     pub limits: Limits,
     /// What is logged.
@@ -92,6 +94,13 @@ pub enum StartWhen {
     FirstRequest,
 }
 
+/// How the gateway ends (B47).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Drain {
+    /// How long calls under way may take to finish when the gateway is told to end.
+    pub grace: Duration,
+}
+
 /// How much of anything is accepted (SEC-05).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
@@ -146,6 +155,7 @@ impl Default for GatewayOptions {
             naming: Naming::default(),
             startup: Startup::default(),
             timeouts: Timeouts::default(),
+            drain: Drain::default(),
             limits: Limits::default(),
             log: LogOptions::default(),
             expose: Expose::All,
@@ -165,6 +175,15 @@ impl Default for Startup {
             parallel: 16,
             when: StartWhen::Launch,
             list_wait: Duration::from_secs(2),
+        }
+    }
+}
+
+impl Default for Drain {
+    /// With what servers may take to end, the whole end is over before `docker stop` loses patience.
+    fn default() -> Self {
+        Self {
+            grace: Duration::from_secs(3),
         }
     }
 }

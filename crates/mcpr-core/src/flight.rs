@@ -92,8 +92,12 @@ impl Flight {
     fn conclude(&mut self) {
         let Some(mut course) = self.0.take() else { return };
         if let Some(ticket) = course.parking.take() {
-            let suspensions = &course.call.gateway.suspensions.clone();
-            suspensions.park(ticket, Parked(Some(course)));
+            let gateway = course.call.gateway.clone();
+            let parked = Parked(Some(course));
+            // Nobody can come back to a gateway that takes no more calls.
+            if !gateway.is_closing() {
+                gateway.suspensions.park(ticket, parked);
+            }
         }
     }
 

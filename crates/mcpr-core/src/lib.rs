@@ -15,6 +15,7 @@ mod call;
 mod client;
 mod dispatch;
 mod doorkeeper;
+mod ending;
 mod events;
 mod fault;
 mod flight;
@@ -49,6 +50,7 @@ mod toolsets;
 mod visits;
 mod watch;
 
+pub use ending::Finished;
 pub use gateway::{Facts, Gateway};
 pub use layers::{Intent, Layer, Verdict};
 pub use native::{Outcome, Tool};

@@ -11,3 +11,4 @@ mod daily;
 mod doors;
 mod ending;
 mod events;
+mod leaving;

@@ -6,7 +6,7 @@ use mcpr_registry::Naming;
 use mcpr_upstream::Timeouts;
 
 use super::plans::{history, named, project, toolset};
-use super::{GatewayOptions, Limits, Listen, LogFile, LogOptions, Startup};
+use super::{Drain, GatewayOptions, Limits, Listen, LogFile, LogOptions, Startup};
 use crate::fault::Fault;
 use crate::keys;
 use crate::paths::Folder;
@@ -24,6 +24,7 @@ pub(crate) fn read(node: &Node, folder: &dyn Fn(&Path) -> Folder) -> Result<Gate
     members.read_into(&mut options.timeouts, "timeouts", |node| {
         timeouts(node, Timeouts::default())
     })?;
+    members.read_into(&mut options.drain, "drain", drain)?;
     members.read_into(&mut options.limits, "limits", limits)?;
     members.read_into(&mut options.log, "log", |node| log(node, folder))?;
     plans(&mut options, &members)?;
@@ -123,6 +124,13 @@ pub(crate) fn timeouts(node: &Node, base: Timeouts) -> Result<Timeouts, Fault> {
     members.read_into(&mut timeouts.call, "call", Node::limit)?;
     members.read_into(&mut timeouts.silence, "silence", Node::limit)?;
     Ok(timeouts)
+}
+
+fn drain(node: &Node) -> Result<Drain, Fault> {
+    let mut drain = Drain::default();
+    let members = node.members(&keys::DRAIN)?;
+    members.read_into(&mut drain.grace, "grace", Node::duration)?;
+    Ok(drain)
 }
 
 fn limits(node: &Node) -> Result<Limits, Fault> {

@@ -49,7 +49,7 @@ impl Operator {
         Self::check_scope(caller, Watch::PATH)?;
         let asked = Watch::read(body)?;
         let gateway = &self.gateway;
-        let events = gateway.events.watch(&asked.kinds, gateway.stop.clone());
+        let events = gateway.events.watch(&asked.kinds, gateway.leaving.clone());
         let texts = stream::unfold(events, |mut events| async move {
             let event = events.next().await?;
             Some((RawJson::render(&event), events))
