@@ -37,6 +37,8 @@ pub struct GatewayOptions {
     pub startup: Startup,
     /// The time limits of servers that have none of their own.
     pub timeouts: Timeouts,
+    /// How it ends.
+    pub drain: Drain,
     /// How much of anything is accepted.
     pub limits: Limits,
     /// What is logged.
@@ -102,6 +104,13 @@ pub enum StartWhen {
     Launch,
     /// The first request, which waits for them.
     FirstRequest,
+}
+
+/// How the gateway ends (B47).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Drain {
+    /// How long calls under way may take to finish when the gateway is told to end.
+    pub grace: Duration,
 }
 
 /// How much of anything is accepted (SEC-05).
@@ -176,6 +185,7 @@ impl Default for GatewayOptions {
             naming: Naming::default(),
             startup: Startup::default(),
             timeouts: Timeouts::default(),
+            drain: Drain::default(),
             limits: Limits::default(),
             log: LogOptions::default(),
             expose: Expose::All,
@@ -195,6 +205,15 @@ impl Default for Startup {
             parallel: 16,
             when: StartWhen::Launch,
             list_wait: Duration::from_secs(2),
+        }
+    }
+}
+
+impl Default for Drain {
+    /// With what servers may take to end, the whole end is over before `docker stop` loses patience.
+    fn default() -> Self {
+        Self {
+            grace: Duration::from_secs(3),
         }
     }
 }

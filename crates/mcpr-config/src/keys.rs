@@ -68,12 +68,13 @@ keys! {
     RESTART = "restart": "backoffMin" "backoffMax";
     /// What mcpr alone knows about itself.
     GATEWAY = "gateway":
-        "listen" "allowedHosts" "allowedOrigins" "tls" "naming" "resources" "startup" "timeouts" "limits" "log" "expose"
-        "builtins" "projects" "toolsets" "history";
+        "listen" "allowedHosts" "allowedOrigins" "tls" "naming" "resources" "startup" "timeouts" "drain" "limits" "log"
+        "expose" "builtins" "projects" "toolsets" "history";
     TLS = "tls": "cert" "key";
     NAMING = "naming": "prefix" "separator" "maxLength" "hyphens";
     RESOURCES = "resources": "uris" "rawSchemes";
     STARTUP = "startup": "mode" "order" "parallel" "when" "listWait";
+    DRAIN = "drain": "grace";
     LIMITS = "limits":
         "requestBody" "connections" "serverMessage" "listPages" "pageSize" "sessions" "sessionIdle" "subscriptions"
         "perPrincipal";

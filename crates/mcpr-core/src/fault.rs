@@ -152,6 +152,12 @@ pub(crate) enum Fault {
     /// A layer of the embedding program does not let it pass.
     #[error("denied: {0}")]
     Denied(String),
+    /// The gateway ends before the server has answered.
+    #[error(
+        "the gateway stopped before server `{0}` had answered; the request was cancelled there, and whether it was \
+         done is not known"
+    )]
+    GivenUp(ServerName),
     /// The gateway is about to end.
     #[error("the gateway is stopping; try again in a moment")]
     Stopping,
@@ -265,6 +271,7 @@ impl Fault {
             | Self::TooManySuspended(_)
             | Self::Unanswered(_)
             | Self::Denied(_)
+            | Self::GivenUp(_)
             | Self::Stopping
             | Self::OperationInProgress
             | Self::DatabaseLocked
@@ -333,6 +340,7 @@ impl Fault {
             Self::Full(_) | Self::TooManySuspended(_) | Self::DatabaseLocked => "busy",
             Self::Denied(_) => "denied",
             Self::RateLimited { .. } => "rate_limited",
+            Self::GivenUp(_) => "outcome_unknown",
             Self::Stopping => "starting",
             Self::OperationInProgress => "operation_in_progress",
             Self::Internal => "internal",
@@ -343,9 +351,10 @@ impl Fault {
     fn server(&self) -> Option<&ServerName> {
         match self {
             Self::Route(error) => Some(&error.server),
-            Self::Timeout { server, .. } | Self::Silence { server, .. } | Self::TooManySuspended(server) => {
-                Some(server)
-            }
+            Self::Timeout { server, .. }
+            | Self::Silence { server, .. }
+            | Self::TooManySuspended(server)
+            | Self::GivenUp(server) => Some(server),
             _ => None,
         }
     }
@@ -357,7 +366,7 @@ impl Fault {
                 Retry::Unsafe => "unsafe",
                 Retry::No => "no",
             },
-            Self::Timeout { .. } | Self::Silence { .. } | Self::Internal => "unsafe",
+            Self::Timeout { .. } | Self::Silence { .. } | Self::GivenUp(_) | Self::Internal => "unsafe",
             Self::Full(_)
             | Self::RateLimited { .. }
             | Self::Stopping

@@ -45,13 +45,6 @@ use crate::suspension::Suspensions;
 use crate::toolsets::Toolsets;
 use crate::visits::Visits;
 
-/// How long servers have to end when the gateway does: a child is given 3 s to leave by itself and
-/// 2 s after SIGTERM, then it is killed.
-const SERVERS_GRACE: Duration = Duration::from_secs(8);
-
-/// How long servers may take to hear, before that, which requests nobody waits for any more.
-const FAREWELL: Duration = Duration::from_millis(250);
-
 /// A running gateway.
 ///
 /// It serves nobody by itself: a front of [`crate::front`] brings clients to it. Dropping it stops
@@ -79,10 +72,10 @@ pub struct Gateway {
     pub(crate) sealer: Sealer,
     pub(crate) secrets: Secrets,
     pub(crate) snapshot: watch::Receiver<Arc<Snapshot>>,
-    pub(crate) stop: CancellationToken,
-    /// Cancelled when no new calls are taken; [`Gateway::stop`] follows.
+    /// The steps to the end; each brings those before it.
     pub(crate) closing: CancellationToken,
-    /// Cancelled when nothing is left.
+    pub(crate) leaving: CancellationToken,
+    pub(crate) stop: CancellationToken,
     pub(crate) ended: CancellationToken,
     pub(crate) tasks: TaskTracker,
     /// One token for each call that is under way.
@@ -139,50 +132,6 @@ impl Gateway {
             })
         };
         let _ = snapshots.wait_for(said).await;
-    }
-
-    /// Stops serving: sessions and streams end, requests under way are cancelled at their servers,
-    /// and the servers are stopped. Returns when nothing of them is left.
-    pub async fn shutdown(&self) {
-        self.stop();
-        self.sessions.end_all();
-        self.suspensions.end_all();
-        self.under_way.close();
-        self.farewells.close();
-        // Requests that are given up here say so only when their tasks get to it.
-        let told = async {
-            self.under_way.wait().await;
-            self.farewells.wait().await;
-        };
-        let _ = tokio::time::timeout(FAREWELL, told).await;
-        self.tasks.close();
-        self.pool.shutdown(SERVERS_GRACE).await;
-        let _ = tokio::time::timeout(Duration::from_secs(2), self.tasks.wait()).await;
-        let _ = tokio::time::timeout(FAREWELL, self.under_way.wait()).await;
-        self.history.finish().await;
-        self.doorkeeper.save_uses(&*self.store).await;
-        self.store.close().await;
-        self.ended.cancel();
-    }
-
-    /// Begins to stop: nothing new is taken from now on. [`Gateway::shutdown`] does the rest.
-    pub fn stop(&self) {
-        self.stop.cancel();
-    }
-
-    /// Resolves when somebody has asked the gateway to stop.
-    pub async fn stopping(&self) {
-        self.stop.cancelled().await;
-    }
-
-    /// Whether it is about to end.
-    pub(crate) fn is_stopping(&self) -> bool {
-        self.stop.is_cancelled()
-    }
-
-    /// Whether new calls are refused, because it ends or is about to.
-    pub(crate) fn is_closing(&self) -> bool {
-        self.closing.is_cancelled() || self.is_stopping()
     }
 
     /// What it is to do now.

@@ -15,6 +15,7 @@ mod call;
 mod client;
 mod dispatch;
 mod doorkeeper;
+mod ending;
 mod events;
 mod fault;
 mod flight;
@@ -53,6 +54,7 @@ mod toolsets;
 mod visits;
 mod watch;
 
+pub use ending::Finished;
 pub use gateway::{Facts, Gateway};
 pub use layers::{Intent, Layer, Verdict};
 pub use local::{CallError, LocalClient};

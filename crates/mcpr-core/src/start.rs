@@ -203,6 +203,7 @@ impl Builder {
         let (snapshots, snapshot) = watch::channel(Arc::new(folder.fold()));
         let tasks = TaskTracker::new();
         let stop = CancellationToken::new();
+        let leaving = stop.child_token();
         tasks.spawn(folder.run(snapshots, stop.clone()));
         tasks.spawn(write_down(store.clone(), notes, stop.clone()));
         tasks.spawn(doorkeeper.clone().follow(store.clone(), stop.clone()));
@@ -232,8 +233,9 @@ impl Builder {
             doorkeeper,
             secrets: self.secrets,
             snapshot,
+            closing: leaving.child_token(),
+            leaving,
             stop,
-            closing: CancellationToken::new(),
             under_way: TaskTracker::new(),
             ended: CancellationToken::new(),
             tasks,

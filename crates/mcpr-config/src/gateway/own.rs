@@ -7,7 +7,7 @@ use mcpr_registry::Naming;
 use mcpr_upstream::Timeouts;
 
 use super::plans::{history, named, project, toolset};
-use super::{GatewayOptions, Limits, Listen, LogFile, LogOptions, PerPrincipal, Startup, TlsFiles};
+use super::{Drain, GatewayOptions, Limits, Listen, LogFile, LogOptions, PerPrincipal, Startup, TlsFiles};
 use crate::fault::Fault;
 use crate::keys;
 use crate::paths::Folder;
@@ -26,6 +26,7 @@ pub(crate) fn read(node: &Node, folder: &dyn Fn(&Path) -> Folder) -> Result<Gate
     members.read_into(&mut options.timeouts, "timeouts", |node| {
         timeouts(node, Timeouts::default())
     })?;
+    members.read_into(&mut options.drain, "drain", drain)?;
     members.read_into(&mut options.limits, "limits", limits)?;
     members.read_into(&mut options.log, "log", |node| log(node, folder))?;
     plans(&mut options, &members)?;
@@ -135,6 +136,13 @@ pub(crate) fn timeouts(node: &Node, base: Timeouts) -> Result<Timeouts, Fault> {
     members.read_into(&mut timeouts.call, "call", Node::limit)?;
     members.read_into(&mut timeouts.silence, "silence", Node::limit)?;
     Ok(timeouts)
+}
+
+fn drain(node: &Node) -> Result<Drain, Fault> {
+    let mut drain = Drain::default();
+    let members = node.members(&keys::DRAIN)?;
+    members.read_into(&mut drain.grace, "grace", Node::duration)?;
+    Ok(drain)
 }
 
 fn limits(node: &Node) -> Result<Limits, Fault> {

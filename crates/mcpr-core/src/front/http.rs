@@ -18,7 +18,7 @@ use futures_util::StreamExt;
 use mcpr_admin::refuse;
 use mcpr_auth::{Memo, Principal, Scope, Timestamp, bearer};
 use mcpr_protocol::RawJson;
-use mcpr_transport::http::server::{self, Bound, Call, Front, Health, Operation, Options, Reply, Verb};
+use mcpr_transport::http::server::{self, Bound, Call, End, Front, Health, Operation, Options, Reply, Verb};
 use mcpr_transport::sse;
 use serde_json::json;
 
@@ -42,19 +42,20 @@ pub enum Door {
     Control,
 }
 
-/// Serves clients at an address until the gateway stops.
+/// Serves clients at an address until the gateway ends.
 ///
 /// # Errors
 ///
 /// When the runtime cannot watch the socket.
 pub async fn serve(gateway: Arc<Gateway>, bound: Bound, door: Door, options: Options) -> io::Result<()> {
     // The operator's door closes last: whoever waits there for the end of the gateway sees it.
-    let stop = if door == Door::Control {
-        &gateway.ended
-    } else {
-        &gateway.stop
-    }
-    .clone();
+    let end = match door {
+        Door::Control => End::at(gateway.ended.clone()),
+        Door::Tokens | Door::Open => End {
+            close: gateway.leaving.clone(),
+            finish: gateway.stop.clone(),
+        },
+    };
     let loopback = bound
         .local_addr()
         .is_some_and(|address| address.ip().is_loopback());
@@ -63,7 +64,7 @@ pub async fn serve(gateway: Arc<Gateway>, bound: Bound, door: Door, options: Opt
         admin: door == Door::Control || (door == Door::Tokens && loopback),
         ..options
     };
-    server::serve(bound, Arc::new(HttpFront { gateway, door }), options, stop).await
+    server::serve(bound, Arc::new(HttpFront { gateway, door }), options, end).await
 }
 
 struct HttpFront {

@@ -40,7 +40,7 @@ pub struct Limits {
     pub write_time: Duration,
     /// After how long a silence an event stream gets a comment.
     pub keep_alive: Duration,
-    /// How long answers may take to finish after the end was ordered.
+    /// How long answers may take to go out after they were to finish.
     pub grace: Duration,
 }
 
@@ -69,7 +69,7 @@ impl Default for Limits {
             idle_time: Duration::from_secs(120),
             write_time: Duration::from_secs(120),
             keep_alive: Duration::from_secs(15),
-            grace: Duration::from_secs(5),
+            grace: Duration::from_secs(1),
         }
     }
 }
