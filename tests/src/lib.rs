@@ -38,4 +38,4 @@ pub use log::logged;
 pub use program::{Program, signal};
 pub use proxy::{Proxy, ProxyBuilder};
 pub use reference::{Eras, Reference};
-pub use wait::wait_until;
+pub use wait::{wait_for, wait_until};

@@ -114,7 +114,7 @@ impl Stage {
         };
         let message = answer.message();
         match message["result"]["content"].is_array() {
-            true => drop(self.tally.lock().acknowledged.insert(id)),
+            true => _ = self.tally.lock().acknowledged.insert(id),
             false => self.tally.lock().errors.push(message),
         }
     }
