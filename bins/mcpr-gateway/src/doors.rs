@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mcpr_config::GatewayOptions;
 use mcpr_core::front::http::Door;
-use mcpr_transport::http::server::{BindError, Bound, Limits, Options};
+use mcpr_transport::http::server::{BindError, Bound, Limits, Options, Tls};
 
 use crate::problem::Problem;
 
@@ -17,14 +17,21 @@ pub(crate) struct Doors {
     pub(crate) control: Result<Bound, BindError>,
     /// Whom the network's door lets in.
     pub(crate) door: Door,
-    /// How the doors behave.
+    /// How the operator's door behaves; the network's may speak TLS on top.
     pub(crate) options: Options,
+    /// The certificate of the network's door.
+    pub(crate) tls: Option<Tls>,
 }
 
 impl Doors {
     /// Takes them. Without a control socket a gateway works too, but not beside another one of the
     /// same user: the two would share a database, and nobody could tell which one answers.
     pub(crate) fn take(gateway: &GatewayOptions, socket: &Path, door: Door) -> Result<Self, Problem> {
+        let tls = gateway
+            .tls
+            .as_ref()
+            .map(|files| Tls::load(&files.cert, &files.key));
+        let tls = tls.transpose()?;
         let network = Bound::tcp(gateway.listen)?;
         let control = match Bound::unix(socket) {
             Err(error @ BindError::SocketInUse { .. }) => return Err(error.into()),
@@ -35,13 +42,15 @@ impl Doors {
             control,
             door,
             options: options(gateway),
+            tls,
         })
     }
 
     /// The URL of the endpoint.
     pub(crate) fn url(&self) -> String {
         let address = self.network.local_addr().map(|address| address.to_string());
-        format!("http://{}/mcp", address.unwrap_or_default())
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}/mcp", address.unwrap_or_default())
     }
 }
 

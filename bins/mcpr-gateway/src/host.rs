@@ -20,12 +20,14 @@ use crate::settings::Settings;
 /// A running gateway.
 pub(crate) struct Host {
     pub(crate) gateway: Arc<Gateway>,
+    pub(crate) guardian: Guardian,
     operator: Operator,
     store: Arc<dyn Store>,
 }
 
-/// How long a gateway may take to end its servers; then the guardian ends what is left.
-pub(crate) const SERVERS_GRACE: Duration = Duration::from_secs(12);
+/// How long a gateway may take to end once its calls have had their time; then the guardian ends
+/// what is left. With the usual `drain.grace` that makes less than 8 s in all (B47).
+pub(crate) const SERVERS_GRACE: Duration = Duration::from_millis(4800);
 
 impl Host {
     /// Opens the database and starts the gateway, with `listen` as what operators are told of its URLs.
@@ -44,8 +46,9 @@ impl Host {
             }
             Err(error) => return Err(error.into()),
         };
+        let guardian = guardian();
         let dialer = Dialer {
-            guardian: guardian(),
+            guardian: guardian.clone(),
             message_max: config.gateway.limits.server_message,
             ..Dialer::default()
         };
@@ -67,6 +70,7 @@ impl Host {
         let operator = Operator::new(gateway.clone());
         Ok(Self {
             gateway,
+            guardian,
             operator,
             store,
         })
@@ -81,9 +85,10 @@ impl Host {
         self.operator.execute(&Principal::local(), operation).await
     }
 
-    /// Takes no more requests; those under way go on.
-    pub(crate) fn wind_down(&self) {
-        self.gateway.stop();
+    /// Takes nothing new, and lets calls under way finish for as long as the configuration says.
+    pub(crate) async fn wind_down(&self) {
+        self.gateway.leave();
+        self.gateway.finish(self.gateway.grace()).await;
     }
 
     /// Ends the gateway and its servers; when that takes longer, only what must not be lost.

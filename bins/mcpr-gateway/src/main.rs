@@ -2,8 +2,8 @@
 //!
 //! `cli` says what can be typed, `commands` has one file for each command. Those that run a gateway
 //! are made of the same parts: `settings` (files, variables and flags), `doors` (the addresses),
-//! `log`, `host` (the gateway with what it needs of a process), `signals`, and what people are told
-//! at the start: `summary`, `welcome`, `snippets`. `demo_server` is what `demo` puts behind its
+//! `log`, `host` (the gateway with what it needs of a process), `signals`, `orphans`, and what people
+//! are told at the start: `summary`, `welcome`, `snippets`. `demo_server` is what `demo` puts behind its
 //! gateway, and `completion` answers shells.
 
 mod cli;
@@ -13,6 +13,7 @@ mod demo_server;
 mod doors;
 mod host;
 mod log;
+mod orphans;
 mod out;
 mod problem;
 mod settings;

@@ -8,6 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use mcpr_auth::Rate;
 use mcpr_registry::Naming;
 use mcpr_telemetry::{Format, Level};
 use mcpr_upstream::Timeouts;
@@ -28,12 +29,16 @@ pub struct GatewayOptions {
     pub allowed_hosts: Vec<String>,
     /// Values of `Origin` that are allowed besides the loopback ones (SEC-01).
     pub allowed_origins: Vec<String>,
+    /// The certificate of the address; without one it speaks plain HTTP.
+    pub tls: Option<TlsFiles>,
     /// How exposed names and URIs are made.
     pub naming: Naming,
     /// How servers are started.
     pub startup: Startup,
     /// The time limits of servers that have none of their own.
     pub timeouts: Timeouts,
+    /// How it ends.
+    pub drain: Drain,
     /// How much of anything is accepted.
     pub limits: Limits,
     /// What is logged.
@@ -48,6 +53,15 @@ pub struct GatewayOptions {
     pub toolsets: Vec<Toolset>,
     /// How much of past calls is kept.
     pub history: History,
+}
+
+/// A certificate and its key, each in a file of PEM.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TlsFiles {
+    /// The certificate, and those between it and its root.
+    pub cert: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
 }
 
 /// How servers are started (SRV-03).
@@ -92,6 +106,13 @@ pub enum StartWhen {
     FirstRequest,
 }
 
+/// How the gateway ends (B47).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Drain {
+    /// How long calls under way may take to finish when the gateway is told to end.
+    pub grace: Duration,
+}
+
 /// How much of anything is accepted (SEC-05).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
@@ -124,6 +145,10 @@ pub struct PerPrincipal {
     pub sessions: usize,
     /// The streams that no request ends: those of GET, listens, and operators' events.
     pub streams: usize,
+    /// The connections over the network.
+    pub connections: usize,
+    /// How many requests it may send over the network; `None` for as many as it likes.
+    pub rate: Option<Rate>,
 }
 
 /// What is logged.
@@ -156,9 +181,11 @@ impl Default for GatewayOptions {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            tls: None,
             naming: Naming::default(),
             startup: Startup::default(),
             timeouts: Timeouts::default(),
+            drain: Drain::default(),
             limits: Limits::default(),
             log: LogOptions::default(),
             expose: Expose::All,
@@ -178,6 +205,15 @@ impl Default for Startup {
             parallel: 16,
             when: StartWhen::Launch,
             list_wait: Duration::from_secs(2),
+        }
+    }
+}
+
+impl Default for Drain {
+    /// With what servers may take to end, the whole end is over before `docker stop` loses patience.
+    fn default() -> Self {
+        Self {
+            grace: Duration::from_secs(3),
         }
     }
 }
@@ -204,6 +240,8 @@ impl Default for PerPrincipal {
             in_flight: 256,
             sessions: 256,
             streams: 256,
+            connections: 512,
+            rate: None,
         }
     }
 }

@@ -57,8 +57,8 @@ pub use environment::{Environment, Process};
 pub use error::ConfigError;
 pub use fault::{Fault, Finding, Place, Severity};
 pub use gateway::{
-    Arguments, DEFAULT_PORT, Expose, GatewayOptions, History, InvalidListen, Limits, Listen, LogFile,
-    LogOptions, PerPrincipal, Project, StartMode, StartOrder, StartWhen, Startup, Toolset,
+    Arguments, DEFAULT_PORT, Drain, Expose, GatewayOptions, History, InvalidListen, Limits, Listen, LogFile,
+    LogOptions, PerPrincipal, Project, StartMode, StartOrder, StartWhen, Startup, TlsFiles, Toolset,
 };
 pub use group::servers;
 pub use locations::{Locations, Paths, SecretFolders, Sources};

@@ -40,6 +40,8 @@ pub(crate) struct Call {
     /// Says that it is under way, for as long as it is.
     pub(crate) _under_way: TaskTrackerToken,
     pub(crate) began: Instant,
+    /// Whether its server may have seen it.
+    pub(crate) sent: AtomicBool,
     /// For whom it is made.
     pub(crate) party: Party,
     /// Whether mcpr waits for a task of a stateless server in place of its client.

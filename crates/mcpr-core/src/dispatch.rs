@@ -173,6 +173,7 @@ impl Gateway {
             sight,
             _under_way: self.under_way.token(),
             began: incoming.began,
+            sent: AtomicBool::new(false),
         };
         Handled::Flight(match held {
             Some((parked, answers)) => parked.resume(call, cancel, spot, answers),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use http::StatusCode;
+use mcpr_auth::Rate;
 use mcpr_protocol::{EnvelopeError, Era, ErrorObject, Fault as MessageFault, Version, code};
 use mcpr_registry::ServerName;
 use mcpr_router::{BackendFault, Retry, RouteError, RouteErrorKind};
@@ -89,6 +90,14 @@ pub(crate) enum Fault {
     /// A limit that is not of this request (SEC-05).
     #[error("{0}")]
     Full(Full),
+    /// More requests than the principal may send; `wait` from now on they may come.
+    #[error("too many requests: {rate} may be sent (`limits.perPrincipal.rate`); try again in {} s", seconds(*.wait))]
+    RateLimited {
+        /// How many may be sent.
+        rate: Rate,
+        /// How long to wait.
+        wait: Duration,
+    },
     /// The server's own error, where it was asked on behalf of several clients.
     #[error("{}", .0.message)]
     Server(ErrorObject),
@@ -143,12 +152,23 @@ pub(crate) enum Fault {
     /// A layer of the embedding program does not let it pass.
     #[error("denied: {0}")]
     Denied(String),
+    /// The gateway ends before the server has answered.
+    #[error(
+        "the gateway stopped before server `{0}` had answered; the request was cancelled there, and whether it was \
+         done is not known"
+    )]
+    GivenUp(ServerName),
     /// The gateway is about to end.
     #[error("the gateway is stopping; try again in a moment")]
     Stopping,
     /// HTTP-04: the details are in the log only.
     #[error("the gateway made a mistake; its log has the details under the request id")]
     Internal,
+}
+
+/// Whole seconds, at least one, as `Retry-After` has them.
+pub(crate) fn seconds(wait: Duration) -> u64 {
+    wait.as_secs() + u64::from(wait.subsec_nanos() > 0 || wait.is_zero())
 }
 
 fn list(servers: &[ServerName]) -> String {
@@ -214,6 +234,7 @@ impl Fault {
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::MethodNotFound(_) if era == Era::Stateless => StatusCode::NOT_FOUND,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
+            Self::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
             _ => StatusCode::OK,
         }
     }
@@ -246,9 +267,11 @@ impl Fault {
             | Self::Silence { .. }
             | Self::Forbidden(_)
             | Self::Full(_)
+            | Self::RateLimited { .. }
             | Self::TooManySuspended(_)
             | Self::Unanswered(_)
             | Self::Denied(_)
+            | Self::GivenUp(_)
             | Self::Stopping
             | Self::OperationInProgress
             | Self::DatabaseLocked
@@ -316,6 +339,8 @@ impl Fault {
             Self::Forbidden(_) => "forbidden",
             Self::Full(_) | Self::TooManySuspended(_) | Self::DatabaseLocked => "busy",
             Self::Denied(_) => "denied",
+            Self::RateLimited { .. } => "rate_limited",
+            Self::GivenUp(_) => "outcome_unknown",
             Self::Stopping => "starting",
             Self::OperationInProgress => "operation_in_progress",
             Self::Internal => "internal",
@@ -326,9 +351,10 @@ impl Fault {
     fn server(&self) -> Option<&ServerName> {
         match self {
             Self::Route(error) => Some(&error.server),
-            Self::Timeout { server, .. } | Self::Silence { server, .. } | Self::TooManySuspended(server) => {
-                Some(server)
-            }
+            Self::Timeout { server, .. }
+            | Self::Silence { server, .. }
+            | Self::TooManySuspended(server)
+            | Self::GivenUp(server) => Some(server),
             _ => None,
         }
     }
@@ -340,8 +366,12 @@ impl Fault {
                 Retry::Unsafe => "unsafe",
                 Retry::No => "no",
             },
-            Self::Timeout { .. } | Self::Silence { .. } | Self::Internal => "unsafe",
-            Self::Full(_) | Self::Stopping | Self::OperationInProgress | Self::DatabaseLocked => "safe",
+            Self::Timeout { .. } | Self::Silence { .. } | Self::GivenUp(_) | Self::Internal => "unsafe",
+            Self::Full(_)
+            | Self::RateLimited { .. }
+            | Self::Stopping
+            | Self::OperationInProgress
+            | Self::DatabaseLocked => "safe",
             _ => "no",
         }
     }
@@ -349,6 +379,7 @@ impl Fault {
     fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Route(error) => error.retry_after,
+            Self::RateLimited { wait, .. } => Some(*wait),
             _ => None,
         }
     }

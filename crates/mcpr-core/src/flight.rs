@@ -101,8 +101,12 @@ impl Flight {
         let Some(mut course) = self.0.take() else { return };
         if let Some(ticket) = course.parking.take() {
             course.spot = None;
-            let suspensions = &course.call.gateway.suspensions.clone();
-            suspensions.park(ticket, Parked(Some(course)));
+            let gateway = course.call.gateway.clone();
+            let parked = Parked(Some(course));
+            // Nobody can come back to a gateway that takes no more calls.
+            if !gateway.is_closing() {
+                gateway.suspensions.park(ticket, parked);
+            }
         }
     }
 

@@ -26,12 +26,14 @@ use crate::call::Call;
 use crate::client::Context;
 use crate::doorkeeper::Doorkeeper;
 use crate::events::Teller;
+use crate::fault::Fault;
 use crate::history::History;
 use crate::layers::Layers;
 use crate::native::Tools;
 use crate::plan::Plan;
 use crate::question::Answer;
 use crate::quota::{Full, Quotas, Share, Spot};
+use crate::rates::Rates;
 use crate::reload::Reload;
 use crate::scope::{Asked, Scope};
 use crate::session::Sessions;
@@ -42,13 +44,6 @@ use crate::subscriptions::Subscriptions;
 use crate::suspension::Suspensions;
 use crate::toolsets::Toolsets;
 use crate::visits::Visits;
-
-/// How long servers have to end when the gateway does: a child is given 3 s to leave by itself and
-/// 2 s after SIGTERM, then it is killed.
-const SERVERS_GRACE: Duration = Duration::from_secs(8);
-
-/// How long servers may take to hear, before that, which requests nobody waits for any more.
-const FAREWELL: Duration = Duration::from_millis(250);
 
 /// A running gateway.
 ///
@@ -68,6 +63,8 @@ pub struct Gateway {
     pub(crate) sessions: Sessions,
     /// What each principal has at once.
     pub(crate) quotas: Quotas,
+    /// How many requests each principal has sent lately.
+    pub(crate) rates: Rates,
     pub(crate) subscriptions: PerFeed<Arc<Subscriptions>>,
     pub(crate) visits: Arc<Visits>,
     pub(crate) suspensions: Suspensions,
@@ -75,10 +72,10 @@ pub struct Gateway {
     pub(crate) sealer: Sealer,
     pub(crate) secrets: Secrets,
     pub(crate) snapshot: watch::Receiver<Arc<Snapshot>>,
-    pub(crate) stop: CancellationToken,
-    /// Cancelled when no new calls are taken; [`Gateway::stop`] follows.
+    /// The steps to the end; each brings those before it.
     pub(crate) closing: CancellationToken,
-    /// Cancelled when nothing is left.
+    pub(crate) leaving: CancellationToken,
+    pub(crate) stop: CancellationToken,
     pub(crate) ended: CancellationToken,
     pub(crate) tasks: TaskTracker,
     /// One token for each call that is under way.
@@ -137,50 +134,6 @@ impl Gateway {
         let _ = snapshots.wait_for(said).await;
     }
 
-    /// Stops serving: sessions and streams end, requests under way are cancelled at their servers,
-    /// and the servers are stopped. Returns when nothing of them is left.
-    pub async fn shutdown(&self) {
-        self.stop();
-        self.sessions.end_all();
-        self.suspensions.end_all();
-        self.under_way.close();
-        self.farewells.close();
-        // Requests that are given up here say so only when their tasks get to it.
-        let told = async {
-            self.under_way.wait().await;
-            self.farewells.wait().await;
-        };
-        let _ = tokio::time::timeout(FAREWELL, told).await;
-        self.tasks.close();
-        self.pool.shutdown(SERVERS_GRACE).await;
-        let _ = tokio::time::timeout(Duration::from_secs(2), self.tasks.wait()).await;
-        let _ = tokio::time::timeout(FAREWELL, self.under_way.wait()).await;
-        self.history.finish().await;
-        self.doorkeeper.save_uses(&*self.store).await;
-        self.store.close().await;
-        self.ended.cancel();
-    }
-
-    /// Begins to stop: nothing new is taken from now on. [`Gateway::shutdown`] does the rest.
-    pub fn stop(&self) {
-        self.stop.cancel();
-    }
-
-    /// Resolves when somebody has asked the gateway to stop.
-    pub async fn stopping(&self) {
-        self.stop.cancelled().await;
-    }
-
-    /// Whether it is about to end.
-    pub(crate) fn is_stopping(&self) -> bool {
-        self.stop.is_cancelled()
-    }
-
-    /// Whether new calls are refused, because it ends or is about to.
-    pub(crate) fn is_closing(&self) -> bool {
-        self.closing.is_cancelled() || self.is_stopping()
-    }
-
     /// What it is to do now.
     pub(crate) fn plan(&self) -> Arc<Plan> {
         self.plans.borrow().clone()
@@ -219,6 +172,19 @@ impl Gateway {
     pub(crate) fn take_spot(&self, principal: &Principal, share: Share) -> Result<Spot, Full> {
         let limits = self.plan().options.limits.per_principal;
         self.quotas.take(principal, share, &limits)
+    }
+
+    /// Counts requests of a principal over the network.
+    ///
+    /// # Errors
+    ///
+    /// When it sends more than it may.
+    pub(crate) fn pace(&self, principal: &Principal, requests: usize) -> Result<(), Fault> {
+        let Some(rate) = self.plan().options.limits.per_principal.rate else {
+            return Ok(());
+        };
+        let taken = self.rates.take(principal, rate, requests);
+        taken.map_err(|wait| Fault::RateLimited { rate, wait })
     }
 
     /// A number for the next request.

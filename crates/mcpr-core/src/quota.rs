@@ -17,6 +17,8 @@ pub(crate) enum Share {
     Inside,
     /// A stream that no request ends.
     Stream,
+    /// A connection over the network, from its first request on.
+    Connection,
 }
 
 /// There are as many of something as there may be; it says how many that is.
@@ -39,6 +41,12 @@ pub(crate) enum Full {
         "too many streams: a principal may have {0} open (`limits.perPrincipal.streams`); close one of them first"
     )]
     Streams(usize),
+    /// [`Share::Connection`].
+    #[error(
+        "too many connections: a principal may have {0} open (`limits.perPrincipal.connections`); close one of them, or \
+         send several requests on each"
+    )]
+    Connections(usize),
     /// Sessions of one principal.
     #[error(
         "too many sessions: a principal may have {0} (`limits.perPrincipal.sessions`), and all of them are in use; end one \
@@ -67,13 +75,14 @@ pub(crate) struct Spot {
 struct Counts([usize; Share::ALL.len()]);
 
 impl Share {
-    const ALL: [Self; 3] = [Self::AtServer, Self::Inside, Self::Stream];
+    const ALL: [Self; 4] = [Self::AtServer, Self::Inside, Self::Stream, Self::Connection];
 
     /// How many of it a principal may have.
     fn most(self, limits: &PerPrincipal) -> usize {
         match self {
             Self::AtServer | Self::Inside => limits.in_flight,
             Self::Stream => limits.streams,
+            Self::Connection => limits.connections,
         }
     }
 
@@ -83,6 +92,7 @@ impl Share {
             Self::AtServer => Full::AtServers(most),
             Self::Inside => Full::Inside(most),
             Self::Stream => Full::Streams(most),
+            Self::Connection => Full::Connections(most),
         }
     }
 }
@@ -133,6 +143,13 @@ impl Quotas {
     }
 }
 
+impl Spot {
+    /// Whether it is this principal's.
+    pub(crate) fn is_of(&self, principal: &Principal) -> bool {
+        self.principal == *principal
+    }
+}
+
 impl Drop for Spot {
     fn drop(&mut self) {
         self.quotas.give_back(&self.principal, self.share);
@@ -147,6 +164,8 @@ mod tests {
         in_flight: 1,
         sessions: 1,
         streams: 1,
+        connections: 1,
+        rate: None,
     };
 
     #[test]
@@ -184,5 +203,6 @@ mod tests {
         assert!(named[0].contains("256") && named[0].contains("`limits.perPrincipal.inFlight`"));
         assert!(named[1].contains("256") && named[1].contains("`limits.perPrincipal.inFlight`"));
         assert!(named[2].contains("256") && named[2].contains("`limits.perPrincipal.streams`"));
+        assert!(named[3].contains("512") && named[3].contains("`limits.perPrincipal.connections`"));
     }
 }

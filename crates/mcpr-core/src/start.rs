@@ -29,6 +29,7 @@ use crate::metrics;
 use crate::native::{NativeDial, Tool, Tools};
 use crate::plan::{Plan, Standing, Switches};
 use crate::quota::Quotas;
+use crate::rates::Rates;
 use crate::reload::{Reload, StoredState};
 use crate::session::{SessionLimits, Sessions};
 use crate::suspension::Suspensions;
@@ -202,6 +203,7 @@ impl Builder {
         let (snapshots, snapshot) = watch::channel(Arc::new(folder.fold()));
         let tasks = TaskTracker::new();
         let stop = CancellationToken::new();
+        let leaving = stop.child_token();
         tasks.spawn(folder.run(snapshots, stop.clone()));
         tasks.spawn(write_down(store.clone(), notes, stop.clone()));
         tasks.spawn(doorkeeper.clone().follow(store.clone(), stop.clone()));
@@ -214,6 +216,7 @@ impl Builder {
                 idle: limits.session_idle,
             }),
             quotas: Quotas::default(),
+            rates: Rates::default(),
             subscriptions: audiences.subscriptions,
             visits: audiences.visits,
             suspensions: Suspensions::default(),
@@ -230,8 +233,9 @@ impl Builder {
             doorkeeper,
             secrets: self.secrets,
             snapshot,
+            closing: leaving.child_token(),
+            leaving,
             stop,
-            closing: CancellationToken::new(),
             under_way: TaskTracker::new(),
             ended: CancellationToken::new(),
             tasks,

@@ -8,6 +8,7 @@
 //! the [`Guardian`].
 //!
 //! Global to the process is nothing: no signal handler, no subreaper, no change of the environment.
+//! A process that inherits others can have `Orphans` look after those.
 //!
 //! | module | what it knows |
 //! | --- | --- |
@@ -29,6 +30,8 @@ pub mod guardian;
 mod herd;
 mod keeper;
 pub mod lines;
+#[cfg(target_os = "linux")]
+mod orphans;
 pub mod resolve;
 mod spawn;
 mod stderr;
@@ -49,6 +52,8 @@ pub use env::{EnvPolicy, EnvValue, depth};
 pub use exit::Exit;
 pub use guardian::Guardian;
 pub use lines::{Line, LineReader, TooLong};
+#[cfg(target_os = "linux")]
+pub use orphans::Orphans;
 pub use resolve::NotFound;
 pub use spawn::{ChildSpec, SpawnError};
 pub use writer::{Receipt, WriteError, Writer};
@@ -180,10 +185,10 @@ impl Drop for Child {
 }
 
 impl Default for Grace {
-    /// 3 s and 2 s.
+    /// 2 s and 2 s, as the SDKs do it.
     fn default() -> Self {
         Self {
-            input: Duration::from_secs(3),
+            input: Duration::from_secs(2),
             term: Duration::from_secs(2),
         }
     }

@@ -128,6 +128,13 @@ impl Connection {
         std::mem::take(&mut self.body)
     }
 
+    /// Reads to the end of the body, and says whether that was its proper end and not only that of
+    /// the connection.
+    pub async fn ends_whole(&mut self) -> bool {
+        self.body().await;
+        self.left == Left::Bytes(0)
+    }
+
     /// Reads the next event of a stream; `None` at its end. An event that breaks off is none, and
     /// those that only give the stream an id are passed over.
     pub async fn event(&mut self) -> Option<Event> {

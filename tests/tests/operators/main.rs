@@ -11,4 +11,5 @@ mod daily;
 mod doors;
 mod ending;
 mod events;
+mod leaving;
 mod metrics;

@@ -7,6 +7,7 @@
 
 mod deaf_clients;
 mod deaf_servers;
+mod edges;
 mod requests;
 mod sessions;
 mod streams;

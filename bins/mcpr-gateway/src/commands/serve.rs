@@ -3,11 +3,14 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcpr_admin::ExitCode;
 use mcpr_core::front::http::{self, Door};
 use mcpr_telemetry::{Format, Telemetry, fatal};
+use mcpr_transport::http::server::Options;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::cli::Serve;
 use crate::doors::Doors;
@@ -15,7 +18,10 @@ use crate::host::{Host, SERVERS_GRACE, runtime};
 use crate::problem::{Problem, chain};
 use crate::settings::Settings;
 use crate::signals::{Reload, Signals};
-use crate::{log, out, summary, welcome};
+use crate::{log, orphans, out, summary, welcome};
+
+/// How long the operator's door may take to close.
+const LEAVE: Duration = Duration::from_millis(1500);
 
 /// Serves clients over HTTP until it is told to stop.
 pub(super) fn run(args: &Serve) -> Result<ExitCode, Problem> {
@@ -82,7 +88,7 @@ async fn live(
     let url = doors.url();
     let host = tokio::select! {
         host = Host::start(settings, telemetry, vec![url.clone()]) => host?,
-        _ = signals.end() => return Ok(ExitCode::Interrupted),
+        _ = signals.end() => return Ok(ExitCode::Ok),
     };
     let mut fronts = Fronts::open(&host, doors);
     tracing::info!(url, "listening");
@@ -96,6 +102,7 @@ async fn live(
         () = reload.obey(&host.gateway) => None,
         () = for_ever(host.gateway.follow_files()) => None,
         () = for_ever(greet(&host)) => None,
+        () = for_ever(orphans::bury(&host.guardian)) => None,
     };
     tokio::select! {
         () = fronts.close(&host) => {}
@@ -108,7 +115,7 @@ async fn live(
 }
 
 /// Does something, and then waits for the others.
-async fn for_ever(work: impl Future<Output = ()>) {
+pub(super) async fn for_ever(work: impl Future<Output = ()>) {
     work.await;
     std::future::pending().await
 }
@@ -126,14 +133,19 @@ impl Fronts {
             control,
             door,
             options,
+            tls,
         } = doors;
+        let secured = Options {
+            tls,
+            ..options.clone()
+        };
         let mut fronts = Self {
             network: JoinSet::new(),
             control: JoinSet::new(),
         };
         fronts
             .network
-            .spawn(http::serve(host.gateway.clone(), network, door, options.clone()));
+            .spawn(http::serve(host.gateway.clone(), network, door, secured));
         match control {
             Ok(control) => {
                 fronts
@@ -161,13 +173,18 @@ impl Fronts {
         }
     }
 
-    /// Lets the last answers out, ends the gateway, and takes leave of the operator last.
+    /// Closes the doors, lets the last answers out while the servers end, and takes leave of the
+    /// operator last.
     async fn close(&mut self, host: &Host) {
-        host.wind_down();
-        while self.network.join_next().await.is_some() {}
-        host.shut_down_within(SERVERS_GRACE).await;
-        while self.control.join_next().await.is_some() {}
+        host.wind_down().await;
+        tokio::join!(gone(&mut self.network), host.shut_down_within(SERVERS_GRACE));
+        // An end that took too long is not told of there.
+        let _ = timeout(LEAVE, gone(&mut self.control)).await;
     }
+}
+
+async fn gone(fronts: &mut JoinSet<io::Result<()>>) {
+    while fronts.join_next().await.is_some() {}
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `stdio`
 
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::time::Duration;
 
 use mcpr_admin::ExitCode;
@@ -10,17 +11,19 @@ use mcpr_core::front::pipe;
 use mcpr_telemetry::Telemetry;
 use sha2::{Digest, Sha256};
 use tokio::io::{stdin, stdout};
+use tokio::time::Instant;
 
+use super::serve::for_ever;
 use crate::cli::Stdio;
-use crate::host::{Host, runtime};
-use crate::log;
+use crate::host::{Host, SERVERS_GRACE, runtime};
 use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::signals::Signals;
+use crate::{log, orphans};
 
-/// How long servers may take to end. The client waits, and kills after some seconds; then the
-/// guardian ends what is left.
-const GRACE: Duration = Duration::from_millis(2500);
+/// How long everything may take from the end of input on. The client waits, and kills after some
+/// seconds; then the guardian ends what is left (B47).
+const ALL: Duration = Duration::from_millis(2800);
 
 /// Runs a whole gateway on standard input and output, until the client closes its end.
 pub(super) fn run(args: &Stdio) -> Result<ExitCode, Problem> {
@@ -43,21 +46,33 @@ async fn serve(settings: Settings, telemetry: &Telemetry, asked: Asked) -> Resul
     let principal = principal(&settings.config.files);
     let host = tokio::select! {
         host = Host::start(settings, telemetry, Vec::new()) => host?,
-        _ = signals.end() => return Ok(ExitCode::Interrupted),
+        _ = signals.end() => return Ok(ExitCode::Ok),
     };
+    let serving = pipe::serve(host.gateway.clone(), principal, asked, stdin(), stdout());
+    let mut serving = pin!(serving);
     let served = tokio::select! {
-        served = pipe::serve(host.gateway.clone(), principal, asked, stdin(), stdout()) => served,
+        served = &mut serving => Some(served),
         signal = signals.end() => {
             tracing::info!(reason = signal, "stopping");
-            Ok(())
+            None
         }
-        () = host.gateway.follow_files() => Ok(()),
+        () = host.gateway.follow_files() => None,
+        () = for_ever(orphans::bury(&host.guardian)) => None,
+    };
+    let end = async {
+        let Some(served) = served else {
+            let (served, ()) = tokio::join!(serving, host.wind_down());
+            host.shut_down_within(SERVERS_GRACE).await;
+            return served;
+        };
+        let since = served.as_ref().map_or(Duration::ZERO, Instant::elapsed);
+        host.shut_down_within(ALL.saturating_sub(since)).await;
+        served
     };
     tokio::select! {
-        () = host.shut_down_within(GRACE) => {}
+        served = end => served?,
         _ = signals.end() => return Ok(ExitCode::Interrupted),
-    }
-    served?;
+    };
     Ok(ExitCode::Ok)
 }
 

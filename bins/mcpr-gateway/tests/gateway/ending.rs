@@ -89,7 +89,7 @@ fn b47_an_open_stream_does_not_hold_up_the_end() {
 }
 
 /// A client with a call under way, four steps a second.
-fn counting(stage: &Stage, gateway: &Running, to: u64) -> Running {
+pub(crate) fn counting(stage: &Stage, gateway: &Running, to: u64) -> Running {
     let url = format!("http://127.0.0.1:{}", gateway.port());
     let mut client = stage.start_with(&["connect", "--url", &url], &[("MCPR_TOKEN", &gateway.token())]);
     let meta = json!({

@@ -2,9 +2,11 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a story ends at its first surprise")]
 
+mod bounds;
 mod check;
 mod demo;
 mod ending;
+mod first;
 mod help;
 mod http;
 mod init;
@@ -12,3 +14,4 @@ mod pipes;
 mod reloading;
 mod stage;
 mod starting;
+mod tls;

@@ -140,6 +140,20 @@ impl Stage {
         )
     }
 
+    /// Starts a command in whose place the program comes, with all that it gets otherwise.
+    pub(crate) fn start_under(&self, outer: &[&str], words: &[&str]) -> Running {
+        let mut command = Command::new(outer[0]);
+        let inner = self.command(words);
+        command.args(&outer[1..]).arg(program()).args(words);
+        command.env_clear().current_dir(self.home.path());
+        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Running::new(command.spawn().unwrap())
+    }
+
     /// Starts a gateway on a free port and waits until its servers are known to be up or down.
     pub(crate) fn serve(&self) -> Running {
         let mut gateway = self.start(&["serve", "--port", "0"]);
@@ -341,6 +355,19 @@ pub(crate) fn until<T>(what: &str, mut there: impl FnMut() -> Option<T>) -> T {
         assert!(Instant::now() < end, "waited in vain until {what}");
         thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// The processes that a process has started or inherited, dead ones that nobody has buried included.
+pub(crate) fn offspring(parent: u32) -> Vec<(u32, String)> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let stats = entries.filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok());
+    let read = |stat: String| {
+        let (pid, rest) = stat.split_once(" (")?;
+        let (name, rest) = rest.rsplit_once(") ")?;
+        let its_parent: u32 = rest.split(' ').nth(1)?.parse().ok()?;
+        (its_parent == parent).then_some((pid.parse().ok()?, name.to_owned()))
+    };
+    stats.filter_map(read).collect()
 }
 
 /// All processes that run, with their parents.

@@ -157,7 +157,7 @@ pub enum Via {
     Sse,
 }
 
-/// Asks the gateway to end.
+/// Asks the gateway to end, as SIGTERM does: calls under way get `drain.grace`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {}

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use mcpr_auth::Rate;
 use mcpr_registry::Naming;
 use mcpr_upstream::Timeouts;
 
 use super::plans::{history, named, project, toolset};
-use super::{GatewayOptions, Limits, Listen, LogFile, LogOptions, PerPrincipal, Startup};
+use super::{Drain, GatewayOptions, Limits, Listen, LogFile, LogOptions, PerPrincipal, Startup, TlsFiles};
 use crate::fault::Fault;
 use crate::keys;
 use crate::paths::Folder;
@@ -18,12 +19,14 @@ pub(crate) fn read(node: &Node, folder: &dyn Fn(&Path) -> Folder) -> Result<Gate
     let members = node.members(&keys::GATEWAY)?;
     let mut options = GatewayOptions::default();
     serving(&mut options, &members)?;
+    members.read_into(&mut options.tls, "tls", |node| tls(node, folder))?;
     members.read("naming", |node| naming(&mut options.naming, node))?;
     members.read("resources", |node| resources(&mut options.naming, node))?;
     members.read_into(&mut options.startup, "startup", startup)?;
     members.read_into(&mut options.timeouts, "timeouts", |node| {
         timeouts(node, Timeouts::default())
     })?;
+    members.read_into(&mut options.drain, "drain", drain)?;
     members.read_into(&mut options.limits, "limits", limits)?;
     members.read_into(&mut options.log, "log", |node| log(node, folder))?;
     plans(&mut options, &members)?;
@@ -44,6 +47,16 @@ fn serving(options: &mut GatewayOptions, members: &Members<'_>) -> Result<(), Fa
     members.read_into(&mut options.allowed_origins, "allowedOrigins", |node| {
         each(node, origin)
     })
+}
+
+fn tls(node: &Node, folder: &dyn Fn(&Path) -> Folder) -> Result<Option<TlsFiles>, Fault> {
+    let members = node.members(&keys::TLS)?;
+    let path = |node: &Node| Ok(folder(&node.place.file).path(&node.filled()?));
+    match (members.read("cert", path)?, members.read("key", path)?) {
+        (Some(cert), Some(key)) => Ok(Some(TlsFiles { cert, key })),
+        (None, None) => Ok(None),
+        _ => Err(node.fault("needs both `cert` and `key`, the files of a certificate and of its key")),
+    }
 }
 
 fn each<T>(node: &Node, how: impl Fn(&Node) -> Result<T, Fault>) -> Result<Vec<T>, Fault> {
@@ -125,6 +138,13 @@ pub(crate) fn timeouts(node: &Node, base: Timeouts) -> Result<Timeouts, Fault> {
     Ok(timeouts)
 }
 
+fn drain(node: &Node) -> Result<Drain, Fault> {
+    let mut drain = Drain::default();
+    let members = node.members(&keys::DRAIN)?;
+    members.read_into(&mut drain.grace, "grace", Node::duration)?;
+    Ok(drain)
+}
+
 fn limits(node: &Node) -> Result<Limits, Fault> {
     let mut limits = Limits::default();
     let members = node.members(&keys::LIMITS)?;
@@ -153,7 +173,19 @@ fn per_principal(node: &Node) -> Result<PerPrincipal, Fault> {
     members.read_into(&mut limits.in_flight, "inFlight", count)?;
     members.read_into(&mut limits.sessions, "sessions", count)?;
     members.read_into(&mut limits.streams, "streams", count)?;
+    members.read_into(&mut limits.connections, "connections", count)?;
+    members.read_into(&mut limits.rate, "rate", rate)?;
     Ok(limits)
+}
+
+fn rate(node: &Node) -> Result<Option<Rate>, Fault> {
+    match node.text()? {
+        "off" => Ok(None),
+        text => text
+            .parse()
+            .map(Some)
+            .map_err(|error| node.fault(format_args!("is not valid: {error}, or \"off\""))),
+    }
 }
 
 fn page_size(node: &Node) -> Result<Option<usize>, Fault> {

@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::poll_immediate;
@@ -122,6 +123,7 @@ async fn send(call: &Call, lease: &Lease) -> Result<(Exchange, u64), Failed> {
         false => id,
     };
     let outgoing = call.outgoing(lease, id, token);
+    call.sent.store(true, Ordering::Relaxed);
     Ok((lease.replica.open(outgoing).await?, token))
 }
 

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context as Task, Poll, ready};
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use mcpr_router::Lease;
 use mcpr_telemetry::Status;
 use mcpr_transport::{Exchange, Reason};
 use tokio::time::{Instant, Sleep};
+use tokio_util::sync::WaitForCancellationFutureOwned;
 
 use super::asking::Asking;
 use super::attempts::Attempts;
@@ -35,6 +37,8 @@ pub(super) struct Course {
     pub(super) call: Arc<Call>,
     pub(super) cancel: Arc<Cancel>,
     pub(super) state: State,
+    /// The end of the gateway, waited for once there is a need to wait at all.
+    end: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// The one timer.
     pub(super) alarm: Option<Pin<Box<Sleep>>>,
     pub(super) deadline: Option<Instant>,
@@ -117,6 +121,7 @@ impl Course {
             state: State::Beginning(Box::pin(begin(call.clone()))),
             call,
             cancel,
+            end: None,
             alarm: None,
             slow_told: false,
             asking: Asking::default(),
@@ -179,6 +184,9 @@ impl Course {
             if let Some(last) = self.last.take() {
                 return Poll::Ready(last);
             }
+            if !self.is_sent() && self.call.gateway.is_stopping() {
+                return Poll::Ready(self.stopped());
+            }
             if self.begin_after_roots(self.heard_at) {
                 continue;
             }
@@ -193,6 +201,9 @@ impl Course {
                     Some(step) => return Poll::Ready(step),
                     None => continue,
                 }
+            }
+            if self.is_at_the_end(cx) {
+                return Poll::Ready(self.stopped());
             }
             if self.cancel.is_wished(cx) {
                 return Poll::Ready(self.cancelled());
@@ -325,6 +336,29 @@ impl Course {
             text: Response::text(Some(&self.call.id), Ok(result)),
             status: StatusCode::OK,
         }))
+    }
+
+    /// Whether its server may have seen it.
+    fn is_sent(&self) -> bool {
+        self.call.sent.load(Ordering::Relaxed)
+    }
+
+    fn is_at_the_end(&mut self, cx: &mut Task<'_>) -> bool {
+        let stop = &self.call.gateway.stop;
+        let end = self
+            .end
+            .get_or_insert_with(|| Box::pin(stop.clone().cancelled_owned()));
+        end.as_mut().poll(cx).is_ready()
+    }
+
+    /// The gateway has waited for it as long as it could: client and server hear so (B47).
+    fn stopped(&mut self) -> Step {
+        let fault = match self.is_sent() {
+            true => Fault::GivenUp(self.call.target.server.clone()),
+            false => Fault::Stopping,
+        };
+        self.give_up(Reason::Shutdown);
+        self.fail(&fault)
     }
 
     /// A mistake of the gateway ends this request and no other (HTTP-04).

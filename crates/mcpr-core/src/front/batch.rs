@@ -10,6 +10,7 @@ use futures_util::future::join_all;
 use mcpr_protocol::{Broken, Era, Message, Method, Notification, Request, Response, Rope, Version};
 use tokio::time::Instant;
 
+use super::LEVELS;
 use crate::client::Client;
 use crate::dispatch::Handled;
 use crate::fault::Fault;
@@ -72,7 +73,7 @@ impl Batch {
     /// When it is not to be taken as a whole: then nothing of it may be carried out.
     pub(super) fn read(text: &Bytes) -> Result<Self, Fault> {
         let mut batch = Self::default();
-        for member in Message::parse_batch(text, MOST).map_err(Fault::Message)? {
+        for member in Message::parse_batch(text, MOST, LEVELS).map_err(Fault::Message)? {
             match member {
                 Ok(Message::Request(request)) => batch.requests.push(request),
                 Ok(Message::Notification(note)) => batch.notes.push(note),

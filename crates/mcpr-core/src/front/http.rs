@@ -18,13 +18,15 @@ use futures_util::StreamExt;
 use mcpr_admin::refuse;
 use mcpr_auth::{Memo, Principal, Scope, Timestamp, bearer};
 use mcpr_protocol::RawJson;
-use mcpr_transport::http::server::{self, Bound, Call, Front, Health, Operation, Options, Reply, Verb};
+use mcpr_transport::http::server::{self, Bound, Call, End, Front, Health, Operation, Options, Reply, Verb};
 use mcpr_transport::sse;
 use serde_json::json;
 
-use self::refusal::unauthorized;
+use self::refusal::{hung_up, unauthorized};
+use crate::fault::Fault;
 use crate::gateway::Gateway;
 use crate::operations::Operator;
+use crate::quota::{Share, Spot};
 
 /// The media type of metrics (OpenMetrics 1.0, section 4.1).
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -40,19 +42,20 @@ pub enum Door {
     Control,
 }
 
-/// Serves clients at an address until the gateway stops.
+/// Serves clients at an address until the gateway ends.
 ///
 /// # Errors
 ///
 /// When the runtime cannot watch the socket.
 pub async fn serve(gateway: Arc<Gateway>, bound: Bound, door: Door, options: Options) -> io::Result<()> {
     // The operator's door closes last: whoever waits there for the end of the gateway sees it.
-    let stop = if door == Door::Control {
-        &gateway.ended
-    } else {
-        &gateway.stop
-    }
-    .clone();
+    let end = match door {
+        Door::Control => End::at(gateway.ended.clone()),
+        Door::Tokens | Door::Open => End {
+            close: gateway.leaving.clone(),
+            finish: gateway.stop.clone(),
+        },
+    };
     let loopback = bound
         .local_addr()
         .is_some_and(|address| address.ip().is_loopback());
@@ -61,7 +64,7 @@ pub async fn serve(gateway: Arc<Gateway>, bound: Bound, door: Door, options: Opt
         admin: door == Door::Control || (door == Door::Tokens && loopback),
         ..options
     };
-    server::serve(bound, Arc::new(HttpFront { gateway, door }), options, stop).await
+    server::serve(bound, Arc::new(HttpFront { gateway, door }), options, end).await
 }
 
 struct HttpFront {
@@ -69,24 +72,37 @@ struct HttpFront {
     door: Door,
 }
 
+/// What is remembered of a connection from one request to the next.
+#[derive(Default)]
+struct Visit {
+    /// The token that was verified last.
+    memo: Memo,
+    /// What it counts as among the connections of whoever came last.
+    spot: Option<Spot>,
+}
+
 impl Front for HttpFront {
     type Caller = Principal;
-    type Memo = Memo;
+    type Memo = Visit;
 
-    fn admit(&self, head: &Parts, memo: &mut Memo) -> Result<Principal, Box<Reply>> {
-        match self.door {
-            Door::Open => Ok(Principal::anonymous()),
-            Door::Control => Ok(Principal::local()),
+    fn admit(&self, head: &Parts, visit: &mut Visit) -> Result<Principal, Box<Reply>> {
+        let caller = match self.door {
+            Door::Control => return Ok(Principal::local()),
+            Door::Open => Principal::anonymous(),
             Door::Tokens => {
                 let presented = bearer(head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes));
-                let verified = presented
-                    .and_then(|token| memo.verify(self.gateway.doorkeeper.tokens(), token, Timestamp::now()));
+                let verified = presented.and_then(|token| {
+                    let tokens = self.gateway.doorkeeper.tokens();
+                    visit.memo.verify(tokens, token, Timestamp::now())
+                });
                 verified.map_err(|denied| {
                     self.gateway.metrics.refused();
                     Box::new(unauthorized(&denied))
-                })
+                })?
             }
-        }
+        };
+        self.count_in(&caller, visit)?;
+        Ok(caller)
     }
 
     async fn mcp(&self, caller: Principal, call: Call) -> Reply {
@@ -128,6 +144,30 @@ impl Front for HttpFront {
             status,
             RawJson::render(&json!({ "status": if well { "ok" } else { "stopping" } })),
         )
+    }
+}
+
+impl HttpFront {
+    /// Counts the connection among those of whoever comes on it.
+    fn count_in(&self, caller: &Principal, visit: &mut Visit) -> Result<(), Box<Reply>> {
+        if visit.spot.as_ref().is_some_and(|spot| spot.is_of(caller)) {
+            return Ok(());
+        }
+        visit.spot = None;
+        match self.gateway.take_spot(caller, Share::Connection) {
+            Ok(spot) => visit.spot = Some(spot),
+            Err(full) => return Err(Box::new(hung_up(&full.into()))),
+        }
+        Ok(())
+    }
+
+    /// Counts what a caller sends over the network.
+    fn pace(&self, caller: &Principal, requests: usize) -> Result<(), Fault> {
+        match self.door {
+            Door::Control => Ok(()),
+            Door::Tokens | Door::Open if requests == 0 => Ok(()),
+            Door::Tokens | Door::Open => self.gateway.pace(caller, requests),
+        }
     }
 }
 

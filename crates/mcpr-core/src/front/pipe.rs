@@ -23,9 +23,10 @@ use memchr::memmem;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
+use super::LEVELS;
 use crate::client::Context;
 use crate::dispatch::Handled;
 use crate::fault::Fault;
@@ -43,11 +44,15 @@ use crate::stateless;
 const SPARE: usize = 64;
 
 /// How long answers under way may take after the client has closed its end: one that pipes a few
-/// lines into mcpr wants to read what they come to. Clients wait at least as long for the end.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// lines into mcpr wants to read what they come to. Clients wait about as long for the end.
+const LAST_WORDS: Duration = Duration::from_millis(1800);
+
+/// How long what has been said may take to be written when the gateway stops.
+const LAST_WRITE: Duration = Duration::from_secs(1);
 
 /// Serves one client on a pipe until its end, or until the gateway stops. What it asks for without
-/// a word about its scope is meant as `asked`.
+/// a word about its scope is meant as `asked`. Gives the moment in which it took nothing any more:
+/// who ends with its client has only so long from then on.
 ///
 /// # Errors
 ///
@@ -58,7 +63,7 @@ pub async fn serve(
     asked: Asked,
     input: impl AsyncRead + Unpin + Send + 'static,
     output: impl AsyncWrite + Unpin + Send + 'static,
-) -> io::Result<()> {
+) -> io::Result<Instant> {
     let (lines, queue) = lines::channel();
     let writer = tokio::spawn(queue.write(output));
     let pipe = Arc::new(Pipe {
@@ -69,25 +74,26 @@ pub async fn serve(
         session: Mutex::default(),
         stateless: Arc::default(),
         listens: Mutex::default(),
-        listening: TaskTracker::new(),
         listed: tokio::sync::OnceCell::new(),
     });
     let mut work = JoinSet::new();
     let read = pipe.clone().read(input, &mut work).await;
-    pipe.finish(&mut work).await;
+    let ended = Instant::now();
+    // When this is over, what is left is given up.
+    let _ = timeout(LAST_WORDS, pipe.finish(&mut work)).await;
     pipe.close();
     work.shutdown().await;
     drop(work);
     drop(pipe);
     let stopped = async {
         gateway.stop.cancelled().await;
-        tokio::time::sleep(LAST_WORDS).await;
+        sleep(LAST_WRITE).await;
     };
     tokio::select! {
         _ = writer => {}
         () = stopped => {} // Whoever reads no longer holds up no stop.
     }
-    read
+    read.map(|()| ended)
 }
 
 struct Pipe {
@@ -101,8 +107,6 @@ struct Pipe {
     stateless: Arc<Flights>,
     /// Open listens, by their ids.
     listens: Mutex<Vec<(Id, CancellationToken)>>,
-    /// The same, to wait for their last words.
-    listening: TaskTracker,
     /// Whether the first list has had its wait (AGG-12).
     listed: tokio::sync::OnceCell<()>,
 }
@@ -149,7 +153,7 @@ impl Pipe {
     }
 
     async fn take(self: Arc<Self>, text: &Bytes, work: &mut JoinSet<()>) {
-        match Message::parse(text) {
+        match Message::parse_within(text, LEVELS) {
             Ok(Message::Request(request)) => match self.context(&request) {
                 Ok(Some(context)) => self.begin(context, request, work).await,
                 Ok(None) => self.initialize(request, work).await,
@@ -255,7 +259,6 @@ impl Pipe {
     /// Passes on what a listen says, to its end.
     async fn listen(&self, id: Id, mut listen: Listen) {
         self.listens.lock().push((id.clone(), listen.cancel_token()));
-        let _open = self.listening.token();
         while let Some(message) = listen.next().await {
             self.say(message).await;
         }
@@ -306,7 +309,7 @@ impl Pipe {
                 .iter()
                 .all(|(_, state, _)| state != ServerState::Starting)
         });
-        let _ = tokio::time::timeout(self.gateway.plan().options.startup.list_wait, settled).await;
+        let _ = timeout(self.gateway.plan().options.startup.list_wait, settled).await;
     }
 
     fn note(&self, note: &Notification) {
@@ -345,17 +348,8 @@ impl Pipe {
         let answers = async { while work.join_next().await.is_some() {} };
         tokio::select! {
             () = answers => {}
-            () = tokio::time::sleep(LAST_WORDS) => {}
             () = self.lines.closed() => {}
-            () = self.stopped() => {}
         }
-    }
-
-    /// The gateway stops, and the listens have said so.
-    async fn stopped(&self) {
-        self.gateway.stop.cancelled().await;
-        self.listening.close();
-        let _ = tokio::time::timeout(LAST_WORDS, self.listening.wait()).await;
     }
 
     fn close(&self) {

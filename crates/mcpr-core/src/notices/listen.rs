@@ -30,7 +30,7 @@ pub(crate) struct Listen {
     /// Until it is known which resources and tasks are heard of.
     standing: Option<Standing>,
     cancel: CancellationToken,
-    stop: CancellationToken,
+    leaving: CancellationToken,
     caller: Caller,
     doorkeeper: Arc<Doorkeeper>,
     ready: Vec<Rope>,
@@ -66,7 +66,7 @@ impl Listen {
             ears,
             standing: Some(Box::pin(standing)),
             cancel: CancellationToken::new(),
-            stop: gateway.stop.clone(),
+            leaving: gateway.leaving.clone(),
             caller,
             doorkeeper: gateway.doorkeeper.clone(),
             ready: Vec::new(),
@@ -92,7 +92,7 @@ impl Listen {
             let (resources, tasks) = (self.ears.of(Feed::Resources), self.ears.of(Feed::Tasks));
             tokio::select! {
                 biased;
-                () = self.stop.cancelled() => self.conclude(),
+                () = self.leaving.cancelled() => self.conclude(),
                 () = self.cancel.cancelled() => self.over = true,
                 () = self.doorkeeper.banished(&self.caller.principal) => self.over = true,
                 heard = stands(&mut self.standing) => self.acknowledge(heard),

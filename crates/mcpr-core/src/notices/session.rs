@@ -21,6 +21,7 @@ pub(crate) struct SessionNotices {
     snapshots: watch::Receiver<Arc<Snapshot>>,
     worn: watch::Receiver<Option<Arc<Worn>>>,
     open: CancellationToken,
+    leaving: CancellationToken,
     ready: Vec<Rope>,
 }
 
@@ -40,6 +41,7 @@ impl SessionNotices {
             snapshots,
             worn,
             open,
+            leaving: gateway.leaving.clone(),
             ready: Vec::new(),
         }
     }
@@ -53,6 +55,7 @@ impl SessionNotices {
             tokio::select! {
                 biased;
                 () = self.open.cancelled() => return None,
+                () = self.leaving.cancelled() => return None,
                 changed = self.snapshots.changed() => changed.ok()?,
                 changed = self.worn.changed() => changed.ok()?,
                 message = self.session.post.next() => return Some(message),

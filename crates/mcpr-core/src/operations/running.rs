@@ -6,6 +6,7 @@ use mcpr_admin::{Drain, Drained, Execute, Failure, Reload, Reloaded};
 use mcpr_auth::Principal;
 
 use super::Operator;
+use crate::ending::Finished;
 
 /// How long requests under way may take to finish where nothing is said.
 const WAIT: Duration = Duration::from_secs(30);
@@ -22,18 +23,12 @@ impl Execute<Drain, Principal> for Operator {
     async fn execute(&self, _: &Principal, asked: Drain) -> Result<Drained, Failure> {
         let gateway = &self.gateway;
         tracing::info!("an operator drains the gateway");
-        gateway.closing.cancel();
-        let before = gateway.under_way.len();
-        gateway.under_way.close();
         let wait = asked.wait_ms.map_or(WAIT, Duration::from_millis);
-        let _ = tokio::time::timeout(wait, gateway.under_way.wait()).await;
-        let abandoned = gateway.under_way.len();
-        let drained = Drained {
+        let Finished { finished, abandoned } = gateway.finish(wait).await;
+        Ok(Drained {
             pid: std::process::id(),
-            finished: before.saturating_sub(abandoned) as u64,
+            finished: finished as u64,
             abandoned: abandoned as u64,
-        };
-        gateway.stop.cancel();
-        Ok(drained)
+        })
     }
 }

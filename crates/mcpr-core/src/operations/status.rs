@@ -64,7 +64,12 @@ impl Execute<ListServers, Principal> for Operator {
 impl Execute<Stop, Principal> for Operator {
     async fn execute(&self, _: &Principal, _: Stop) -> Result<Stopping, Failure> {
         tracing::info!("an operator stops the gateway");
-        self.gateway.stop.cancel();
+        self.gateway.leave();
+        let gateway = self.gateway.clone();
+        // Whoever runs the gateway may do it too; a stop is a stop.
+        self.gateway.tasks.spawn(async move {
+            gateway.finish(gateway.grace()).await;
+        });
         Ok(Stopping {
             pid: std::process::id(),
         })

@@ -44,7 +44,7 @@ struct News(Arc<Connection>);
 pub(crate) struct Client {
     input: DuplexStream,
     lines: Lines<BufReader<DuplexStream>>,
-    _serving: JoinHandle<std::io::Result<()>>,
+    _serving: JoinHandle<std::io::Result<tokio::time::Instant>>,
 }
 
 #[async_trait]

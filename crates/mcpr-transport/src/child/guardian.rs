@@ -130,6 +130,17 @@ impl Guardian {
         u32::try_from(pid.as_raw_nonzero().get()).ok()
     }
 
+    /// Whether a process is the guardian process or one of the children.
+    pub(super) fn is_own(&self, pid: i32) -> bool {
+        let Some(post) = &self.0.post else { return false };
+        let state = post.state.lock();
+        let helper = state
+            .helper
+            .as_ref()
+            .map(|(helper, _)| helper.as_raw_nonzero().get());
+        helper == Some(pid) || state.groups.contains(&pid)
+    }
+
     /// The mark of the next child.
     pub(super) fn next_mark(&self) -> String {
         format!(

@@ -21,6 +21,8 @@ mod reply;
 mod route;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "tls")]
+mod tls;
 mod wire;
 
 use std::io;
@@ -28,7 +30,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
@@ -39,6 +41,8 @@ pub use holder::Holder;
 pub use options::{Limits, Options};
 pub use refusal::Refusal;
 pub use reply::{Content, EventStream, Reply};
+#[cfg(feature = "tls")]
+pub use tls::{Tls, TlsError};
 
 use bound::Listener;
 use connection::{Connection, Rules};
@@ -48,35 +52,48 @@ use wire::Socket;
 /// How many connections beyond the limit are told so; any more are just closed.
 const SURPLUS: usize = 64;
 
-/// Serves `front` on `bound` until `shutdown` is cancelled.
+/// When a server ends, in two steps.
+#[derive(Clone, Debug)]
+pub struct End {
+    /// No more is accepted: the address is given back, and connections without a request close.
+    pub close: CancellationToken,
+    /// Answers that are on their way have [`Limits::grace`] from here on. Not before `close`.
+    pub finish: CancellationToken,
+}
+
+impl End {
+    /// Both steps at once.
+    pub fn at(end: CancellationToken) -> Self {
+        Self {
+            close: end.clone(),
+            finish: end,
+        }
+    }
+}
+
+/// Serves `front` on `bound` until its `end`.
 ///
-/// A failure of one connection, a panic included, ends that connection at most. At `shutdown` the
-/// address is given back and idle connections are closed at once; answers that are on their way
-/// have [`Limits::grace`] to finish and are then dropped. Streams that do not end by themselves
-/// should be ended by the front at the same signal, or they use up that time. Dropping the future
-/// ends everything at once.
+/// A failure of one connection, a panic included, ends that connection at most. Answers that have
+/// not finished when their time is over are dropped. Streams that do not end by themselves should
+/// be ended by the front at the same signals, or they use up that time. Dropping the future ends
+/// everything at once.
 ///
 /// # Errors
 ///
 /// When the runtime cannot watch the socket; nothing has been served then.
-pub async fn serve<F: Front>(
-    bound: Bound,
-    front: Arc<F>,
-    options: Options,
-    shutdown: CancellationToken,
-) -> io::Result<()> {
+pub async fn serve<F: Front>(bound: Bound, front: Arc<F>, options: Options, end: End) -> io::Result<()> {
     let rules = Arc::new(Rules::new(&bound, options));
     let listener = bound.listen()?;
     let mut connections = JoinSet::new();
-    while let Some(socket) = next(&listener, &mut connections, &shutdown).await {
+    while let Some(socket) = next(&listener, &mut connections, &end.close).await {
         let surplus = connections.len() >= rules.limits.connections;
         if connections.len() < rules.limits.connections + SURPLUS {
             let connection = Connection::new(Arc::clone(&front), Arc::clone(&rules), surplus);
-            connections.spawn(connection.serve(socket, shutdown.clone()));
+            connections.spawn(connection.serve(socket, end.close.clone()));
         }
     }
     drop(listener);
-    drain(connections, rules.limits.grace).await;
+    drain(connections, &end.finish, rules.limits.grace).await;
     Ok(())
 }
 
@@ -121,20 +138,26 @@ fn back_off(error: &io::Error) -> Option<Duration> {
 }
 
 /// Lets the last answers out.
-async fn drain(mut connections: JoinSet<()>, grace: Duration) {
+async fn drain(mut connections: JoinSet<()>, finish: &CancellationToken, grace: Duration) {
     let all_ended = async {
         while let Some(ended) = connections.join_next().await {
             note_panic(ended);
         }
     };
-    if timeout(grace, all_ended).await.is_err() {
-        warn!(
-            connections = connections.len(),
-            ?grace,
-            "dropping answers that did not finish in time"
-        );
-        connections.shutdown().await;
+    let overdue = async {
+        finish.cancelled().await;
+        sleep(grace).await;
+    };
+    tokio::select! {
+        () = all_ended => return,
+        () = overdue => {}
     }
+    warn!(
+        connections = connections.len(),
+        ?grace,
+        "dropping answers that did not finish in time"
+    );
+    connections.shutdown().await;
 }
 
 fn note_panic(ended: Result<(), JoinError>) {
@@ -155,6 +178,8 @@ impl Rules {
             endpoint: format!("/{}", options.endpoint.trim_matches('/')),
             admin: options.admin,
             limits: options.limits,
+            #[cfg(feature = "tls")]
+            tls: options.tls,
         }
     }
 }

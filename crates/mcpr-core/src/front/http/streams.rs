@@ -40,7 +40,8 @@ impl HttpFront {
         if names_stateless_version(headers) || !headers.contains_key(SESSION) {
             return no_stream();
         }
-        let session = match self.session(caller, headers, None) {
+        let session = self.pace(caller, 1);
+        let session = match session.and_then(|()| self.session(caller, headers, None)) {
             Ok(session) => session,
             Err(fault) => return refuse(None, &fault, Era::Session),
         };

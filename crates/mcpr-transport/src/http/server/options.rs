@@ -15,6 +15,9 @@ pub struct Options {
     pub admin: bool,
     /// What bounds it.
     pub limits: Limits,
+    /// The certificate of a network address that is to speak TLS and nothing else.
+    #[cfg(feature = "tls")]
+    pub tls: Option<super::Tls>,
 }
 
 /// What bounds a server.
@@ -28,7 +31,7 @@ pub struct Limits {
     pub connections: usize,
     /// How long a request head may take.
     pub head_time: Duration,
-    /// How long a request body may take.
+    /// How long a request body may take, beside a second for each 16 KiB of it.
     pub body_time: Duration,
     /// How long a connection may be without a request. Longer than the 90 s after which common
     /// clients give up idle connections, so that none is closed under a request.
@@ -37,7 +40,7 @@ pub struct Limits {
     pub write_time: Duration,
     /// After how long a silence an event stream gets a comment.
     pub keep_alive: Duration,
-    /// How long answers may take to finish after the end was ordered.
+    /// How long answers may take to go out after they were to finish.
     pub grace: Duration,
 }
 
@@ -49,6 +52,8 @@ impl Default for Options {
             allowed_origins: Vec::new(),
             admin: false,
             limits: Limits::default(),
+            #[cfg(feature = "tls")]
+            tls: None,
         }
     }
 }
@@ -64,7 +69,7 @@ impl Default for Limits {
             idle_time: Duration::from_secs(120),
             write_time: Duration::from_secs(120),
             keep_alive: Duration::from_secs(15),
-            grace: Duration::from_secs(5),
+            grace: Duration::from_secs(1),
         }
     }
 }

@@ -4,6 +4,8 @@ mod bodies;
 mod edge;
 mod life;
 mod streams;
+#[cfg(feature = "tls")]
+mod tls;
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,7 +23,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{Bound, Call, Front, Health, Operation, Options, Reply, serve};
+use super::{Bound, Call, End, Front, Health, Operation, Options, Reply, serve};
 
 type Answering = Pin<Box<dyn Future<Output = Reply> + Send>>;
 
@@ -93,7 +95,12 @@ impl Server {
             verified: AtomicUsize::new(0),
         });
         let shutdown = CancellationToken::new();
-        let serving = tokio::spawn(serve(bound, Arc::clone(&desk), options, shutdown.clone()));
+        let serving = tokio::spawn(serve(
+            bound,
+            Arc::clone(&desk),
+            options,
+            End::at(shutdown.clone()),
+        ));
         Self {
             addr,
             desk,

@@ -115,7 +115,7 @@ async fn a_local_socket_is_served_without_host_checks() {
         admin: true,
         ..Options::default()
     };
-    let serving = tokio::spawn(serve(bound, desk, options, shutdown.clone()));
+    let serving = tokio::spawn(serve(bound, desk, options, End::at(shutdown.clone())));
 
     let mut client = UnixStream::connect(&path).await.unwrap();
     let operation =
