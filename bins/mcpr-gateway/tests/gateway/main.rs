@@ -14,3 +14,4 @@ mod pipes;
 mod reloading;
 mod stage;
 mod starting;
+mod systemd;
