@@ -3,38 +3,19 @@
 //! `cargo run -p mcpr-examples --example embed -- .mcp.json` lists the tools of all servers of the file.
 #![expect(clippy::print_stdout, reason = "what the example has to say")]
 
-use std::path::PathBuf;
-
 use anyhow::Context;
-use mcpr_admin::{Execute, ListServers, ListTools};
-use mcpr_auth::Principal;
 use mcpr_config::{Config, Process};
-use mcpr_core::{Gateway, Operator};
+use mcpr_core::Gateway;
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let file: PathBuf = std::env::args_os()
-        .nth(1)
-        .context("name a configuration file")?
-        .into();
-    let gateway = Gateway::builder(Config::from_files(&[file], &Process)?)
-        .start()
-        .await?;
+    let file = std::env::args_os().nth(1).context("name a configuration file")?;
+    let config = Config::from_files(&[file.into()], &Process)?;
+    let gateway = Gateway::builder(config).start().await?;
     gateway.settled().await;
-
-    let (operator, me) = (Operator::new(gateway.clone()), Principal::local());
-    for server in operator.execute(&me, ListServers {}).await?.servers {
-        println!(
-            "{} is {} {}",
-            server.name,
-            server.state,
-            server.reason.unwrap_or_default()
-        );
+    for tool in gateway.client().tools().await? {
+        println!("{}", tool.as_str());
     }
-    for tool in operator.execute(&me, ListTools::default()).await?.tools {
-        println!("{}: {}", tool.name, tool.description.unwrap_or_default());
-    }
-
     gateway.shutdown().await;
     Ok(())
 }

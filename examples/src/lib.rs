@@ -1,1 +1,63 @@
-//! Nothing: the programs beside this folder are the content of this package.
+//! What the examples share: a small MCP server on standard input and output, so that they need nothing but themselves.
+
+use std::io::{BufRead, Write};
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+/// A tool of that server: its name, what it is for, and what it answers.
+pub type Tool = (&'static str, &'static str, fn(&Value) -> String);
+
+/// Serves these tools until the end of the input, as MCP servers on stdio do.
+///
+/// # Errors
+///
+/// When the streams fail.
+pub fn serve(tools: &[Tool]) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let request: Value = serde_json::from_str(&line?)?;
+        // Notifications have no id and get no answer.
+        let Some(id) = request.get("id") else { continue };
+        let answer = match answer(tools, &request) {
+            Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+            Err(message) => {
+                json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32601, "message": message } })
+            }
+        };
+        writeln!(out, "{answer}")?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn answer(tools: &[Tool], request: &Value) -> Result<Value, String> {
+    let params = &request["params"];
+    match request["method"].as_str().unwrap_or_default() {
+        "initialize" => Ok(json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": { "tools": {} },
+            "serverInfo": { "name": "example", "version": "1" },
+        })),
+        "ping" => Ok(json!({})),
+        "tools/list" => {
+            let entry = |(name, description, _): &Tool| json!({ "name": name, "description": description, "inputSchema": { "type": "object" } });
+            Ok(json!({ "tools": tools.iter().map(entry).collect::<Vec<_>>() }))
+        }
+        "tools/call" => {
+            let called = tools.iter().find(|(name, _, _)| params["name"] == *name);
+            let (_, _, work) = called.ok_or("Unknown tool")?;
+            Ok(json!({ "content": [{ "type": "text", "text": work(&params["arguments"]) }] }))
+        }
+        method => Err(format!("Method not found: {method}")),
+    }
+}
+
+/// The text of a tool's result.
+pub fn text(result: &str) -> String {
+    let result: Value = serde_json::from_str(result).unwrap_or_default();
+    result["content"][0]["text"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}

@@ -40,29 +40,33 @@ impl Session {
 
     /// Opens a session of a client with these capabilities.
     pub async fn open_with(port: u16, token: &str, version: &str, capabilities: &Value) -> Self {
+        let opened = Self::try_open_with(port, token, version, capabilities).await;
+        opened.expect("the gateway answers")
+    }
+
+    /// Opens one where the gateway may be gone; `None` then.
+    pub async fn try_open(port: u16, token: &str, version: &str) -> Option<Self> {
+        Self::try_open_with(port, token, version, &json!({})).await
+    }
+
+    async fn try_open_with(port: u16, token: &str, version: &str, capabilities: &Value) -> Option<Self> {
         let params = json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": { "name": "test", "version": "1" } });
         let message = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
-        let answer = Request::post(ENDPOINT, message.to_string())
-            .token(token)
-            .send(port)
-            .await;
-        let id = answer
-            .head
-            .header("mcp-session-id")
-            .expect("a session")
-            .to_owned();
+        let request = Request::post(ENDPOINT, message.to_string()).token(token);
+        let answer = request.try_send(port).await?;
+        let id = answer.head.header("mcp-session-id").expect("a session");
         let welcome = answer.message()["result"].clone();
-        let version = welcome["protocolVersion"].as_str().expect("a version").to_owned();
         let session = Self {
             port,
             token: token.into(),
-            id,
+            id: id.to_owned(),
+            version: welcome["protocolVersion"].as_str().expect("a version").to_owned(),
             welcome,
-            version,
             last_id: AtomicU64::new(0),
         };
-        session.notify("notifications/initialized", "{}").await;
-        session
+        let note = r#"{"jsonrpc":"2.0","method":"notifications/initialized","params":{}}"#;
+        session.post(note).try_send(port).await?;
+        Some(session)
     }
 
     /// A POST of this message in the session.

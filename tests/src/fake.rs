@@ -110,6 +110,15 @@ impl Fake {
         }
     }
 
+    /// Its entry with a shell that starts it and waits, so that the server is a grandchild of the
+    /// gateway; `prefix` is what it is started through, such as `setsid`.
+    pub fn grandchild(&self, prefix: &str) -> Value {
+        let [program, spec] = self.command();
+        // In the background a shell gives its children no stdin, so it is handed on under another number.
+        let script = format!("exec 3<&0; {prefix} {program} {spec} <&3 & wait");
+        json!({ "command": "sh", "args": ["-c", script] })
+    }
+
     /// The command that starts it on stdio.
     pub fn command(&self) -> [String; 2] {
         [
@@ -137,7 +146,9 @@ impl Fake {
     /// Everything that it received so far, in all its lives.
     pub fn received(&self) -> Vec<Received> {
         let text = fs::read_to_string(self.log_path()).unwrap_or_default();
-        text.lines().map(Received::read).collect()
+        // A line without its end is still being written.
+        let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        whole.map(Received::read).collect()
     }
 
     /// The messages with this method that it received so far.

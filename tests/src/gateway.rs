@@ -23,7 +23,7 @@ use crate::{Fake, wait_until};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Its configuration file, in its home.
-const FILE: &str = "mcpr.json";
+pub(crate) const FILE: &str = "mcpr.json";
 
 /// A gateway in the making.
 #[derive(Default)]
@@ -156,6 +156,17 @@ impl Builder {
     pub async fn start(mut self) -> Gateway {
         let (home, file) = (self.home(), self.write());
         Gateway::start(home, &file, self).await
+    }
+
+    /// Writes its configuration file; gives its home, and the port it is to listen on.
+    pub(crate) fn laid_out(mut self) -> (Arc<tempfile::TempDir>, u16) {
+        let home = self.home();
+        self.write();
+        let free = || {
+            let free = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+            free.local_addr().expect("a port").port()
+        };
+        (home, if self.port == 0 { free() } else { self.port })
     }
 
     /// Starts it, which must fail, and gives the reason.
@@ -410,7 +421,7 @@ impl Gateway {
 }
 
 /// A configuration file; the servers stay in their order.
-fn configuration(servers: &[(String, Value)], own: &Value) -> String {
+pub(crate) fn configuration(servers: &[(String, Value)], own: &Value) -> String {
     let servers: Vec<String> = servers
         .iter()
         .map(|(name, entry)| format!("{}:{entry}", json!(name)))

@@ -125,6 +125,13 @@ impl Request {
         self.start(port).await.answer().await
     }
 
+    /// The same where nobody may listen, or the connection may close before the whole answer; `None` then.
+    pub async fn try_send(&self, port: u16) -> Option<Answer> {
+        let mut connection = Connection::try_open(port).await.ok()?;
+        connection.try_send(&self.bytes()).await.ok()?;
+        connection.try_answer().await
+    }
+
     /// Sends it on a connection of its own, and reads nothing.
     pub async fn start(&self, port: u16) -> Connection {
         let mut connection = Connection::open(port).await;

@@ -5,17 +5,21 @@
 //! ([`pipe`]). Nothing sleeps: what has to happen is awaited with [`wait_until`].
 
 mod bins;
+mod brood;
 pub mod client;
 pub mod clis;
 pub mod drivers;
 mod either;
+mod extent;
 mod fake;
+mod footprint;
 mod gateway;
 pub mod hooked;
 pub mod http;
 mod log;
 pub mod peers;
 pub mod pipe;
+mod program;
 mod proxy;
 pub mod raw;
 pub mod recorder;
@@ -24,10 +28,14 @@ pub mod talk;
 mod wait;
 
 pub use bins::{binary, target};
+pub use brood::Brood;
 pub use either::Client;
+pub use extent::{extent, figure, is_long};
 pub use fake::{Fake, Received, Script};
+pub use footprint::{Footprint, cpu_time, zombies_of};
 pub use gateway::{Builder, Gateway, await_no_process, gateway, processes};
 pub use log::logged;
+pub use program::{Program, signal};
 pub use proxy::{Proxy, ProxyBuilder};
 pub use reference::{Eras, Reference};
-pub use wait::wait_until;
+pub use wait::{wait_for, wait_until};

@@ -10,7 +10,7 @@ pub(crate) mod usage;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use mcpr_config::{Listen, LogFile, Overrides, StartMode};
+use mcpr_config::{Listen, LogFile, Overrides, StartMode, TlsFiles};
 use mcpr_telemetry::{Format, Level};
 
 use self::completions::{Completions, Man};
@@ -78,6 +78,12 @@ pub(crate) struct Serve {
     /// Port to listen on, whatever the address; 0 takes any free one
     #[arg(long, value_name = "N")]
     port: Option<u16>,
+    /// Certificate of the address, a file of PEM: it then speaks https and nothing else
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Key of the certificate, a file of PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) log: Log,
     /// Serve whoever can reach the address, without tokens; for loopback addresses only
@@ -168,9 +174,19 @@ impl Serve {
         Overrides {
             listen: self.listen,
             port: self.port,
+            tls: self.tls(),
             start_mode: mode(self.strict),
             ..self.log.overrides()
         }
+    }
+}
+
+impl Serve {
+    fn tls(&self) -> Option<TlsFiles> {
+        Some(TlsFiles {
+            cert: self.tls_cert.clone()?,
+            key: self.tls_key.clone()?,
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mcpr_config::GatewayOptions;
 use mcpr_core::front::http::Door;
-use mcpr_transport::http::server::{BindError, Bound, Limits, Options};
+use mcpr_transport::http::server::{BindError, Bound, Limits, Options, Tls};
 
 use crate::manager::Passed;
 use crate::problem::Problem;
@@ -18,8 +18,10 @@ pub(crate) struct Doors {
     pub(crate) control: Result<Bound, BindError>,
     /// Whom the network's door lets in.
     pub(crate) door: Door,
-    /// How the doors behave.
+    /// How the operator's door behaves; the network's may speak TLS on top.
     pub(crate) options: Options,
+    /// The certificate of the network's door.
+    pub(crate) tls: Option<Tls>,
 }
 
 impl Doors {
@@ -31,6 +33,11 @@ impl Doors {
         socket: &Path,
         door: Door,
     ) -> Result<Self, Problem> {
+        let tls = gateway
+            .tls
+            .as_ref()
+            .map(|files| Tls::load(&files.cert, &files.key));
+        let tls = tls.transpose()?;
         let control = match Bound::unix(socket) {
             Err(error @ BindError::SocketInUse { .. }) => return Err(error.into()),
             control => control,
@@ -40,13 +47,17 @@ impl Doors {
             control,
             door,
             options: options(gateway),
+            tls,
         })
     }
 
     /// The URLs of the endpoint; the first is the one to tell people.
     pub(crate) fn urls(&self) -> Vec<String> {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
         let addresses = self.network.iter().filter_map(Bound::local_addr);
-        addresses.map(|address| format!("http://{address}/mcp")).collect()
+        addresses
+            .map(|address| format!("{scheme}://{address}/mcp"))
+            .collect()
     }
 
     /// The URL to tell people.

@@ -10,7 +10,7 @@ use mcpr_core::front::bridge::Refused;
 use mcpr_store::StoreError;
 use mcpr_telemetry::InitError;
 use mcpr_transport::http::client::TargetError;
-use mcpr_transport::http::server::BindError;
+use mcpr_transport::http::server::{BindError, TlsError};
 
 /// Why a command did not do what was asked: what, why, and what to do next.
 #[derive(Debug)]
@@ -68,6 +68,13 @@ impl From<BindError> for Problem {
             exit,
             ..Self::failed(&error)
         }
+    }
+}
+
+impl From<TlsError> for Problem {
+    fn from(error: TlsError) -> Self {
+        Self::new(ExitCode::ConfigInvalid, chain(&error))
+            .hint("`tls.cert` and `tls.key`, or `--tls-cert` and `--tls-key`, name the files")
     }
 }
 

@@ -13,6 +13,7 @@ use crate::entry::{ServerEntry, ServerState, Via};
 use crate::environment::Environment;
 use crate::error::ConfigError;
 use crate::fault::{Fault, Finding, Severity};
+use crate::gateway::TlsFiles;
 use crate::locations::Locations;
 use crate::overrides::Overrides;
 
@@ -68,7 +69,7 @@ pub type Resolve<'a> = &'a dyn Fn(&StdioSpec) -> Result<PathBuf, String>;
 pub fn check(locations: &Locations, env: &dyn Environment, resolve: Resolve<'_>) -> Report {
     let overrides = Overrides::from_env(env).err();
     let mut report = match Config::load(locations, env) {
-        Ok(config) => Report::of(config, resolve),
+        Ok(config) => Report::of(config, env, resolve),
         Err(error) => Report::failed(&error),
     };
     report
@@ -92,13 +93,15 @@ impl Report {
         }
     }
 
-    fn of(config: Config, resolve: Resolve<'_>) -> Self {
+    fn of(config: Config, env: &dyn Environment, resolve: Resolve<'_>) -> Self {
         let Config {
             servers,
             warnings: mut findings,
             files,
-            ..
+            gateway,
+            contents: _,
         } = config;
+        findings.extend(unreadable(gateway.tls.as_ref(), env));
         let servers = servers
             .iter()
             .map(|entry| judge(entry, resolve, &mut findings))
@@ -110,6 +113,19 @@ impl Report {
             findings,
         }
     }
+}
+
+/// The files of a certificate that cannot be read.
+fn unreadable(tls: Option<&TlsFiles>, env: &dyn Environment) -> Vec<Finding> {
+    let files = tls
+        .into_iter()
+        .flat_map(|tls| [("cert", &tls.cert), ("key", &tls.key)]);
+    let faults = files.filter_map(|(key, path)| {
+        let error = env.read(path).err()?;
+        let what = format!("`mcpr.tls.{key}`: {} cannot be read: {error}", path.display());
+        Some(Finding::error(Fault::new(what)))
+    });
+    faults.collect()
 }
 
 fn judge(entry: &ServerEntry, resolve: Resolve<'_>, findings: &mut Vec<Finding>) -> ServerReport {

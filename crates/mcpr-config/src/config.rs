@@ -4,6 +4,7 @@ use mcpr_registry::nearest;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::contents::Contents;
 use crate::entry::{self, ServerEntry, Surroundings};
 use crate::environment::Environment;
 use crate::error::ConfigError;
@@ -29,6 +30,8 @@ pub struct Config {
     pub warnings: Vec<Finding>,
     /// The files that were read, as they were named.
     pub files: Vec<PathBuf>,
+    /// What they held, to tell when they are to be read again.
+    pub contents: Contents,
 }
 
 /// The files, one over the other.
@@ -54,8 +57,12 @@ impl Config {
     pub fn load(locations: &Locations, env: &dyn Environment) -> Result<Self, ConfigError> {
         let found = sources(locations, env)?;
         let mut config = Self::build(&found, &locations.secrets, env, References::FillIn)?;
-        if let (true, Sources::Usual(files)) = (found.is_empty(), &locations.sources) {
-            config.warnings.push(Finding::warning(nothing_found(files)));
+        if let Sources::Usual(files) = &locations.sources {
+            let missing = files.iter().take_while(|file| !config.files.contains(file));
+            missing.for_each(|file| config.contents.add_missing(file));
+            if found.is_empty() {
+                config.warnings.push(Finding::warning(nothing_found(files)));
+            }
         }
         Ok(config)
     }
@@ -107,6 +114,7 @@ impl Config {
             gateway,
             warnings,
             files,
+            contents: Contents::of(sources),
         })
     }
 }

@@ -8,6 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use mcpr_auth::Rate;
 use mcpr_registry::Naming;
 use mcpr_telemetry::{Format, Level};
 use mcpr_upstream::Timeouts;
@@ -28,6 +29,8 @@ pub struct GatewayOptions {
     pub allowed_hosts: Vec<String>,
     /// Values of `Origin` that are allowed besides the loopback ones (SEC-01).
     pub allowed_origins: Vec<String>,
+    /// The certificate of the address; without one it speaks plain HTTP.
+    pub tls: Option<TlsFiles>,
     /// How exposed names and URIs are made.
     pub naming: Naming,
     /// How servers are started.
@@ -50,6 +53,15 @@ pub struct GatewayOptions {
     pub toolsets: Vec<Toolset>,
     /// How much of past calls is kept.
     pub history: History,
+}
+
+/// A certificate and its key, each in a file of PEM.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TlsFiles {
+    /// The certificate, and those between it and its root.
+    pub cert: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
 }
 
 /// How servers are started (SRV-03).
@@ -120,6 +132,23 @@ pub struct Limits {
     pub session_idle: Duration,
     /// The resources that one session or one listen may be subscribed to.
     pub subscriptions: usize,
+    /// How much of it one principal may have.
+    pub per_principal: PerPrincipal,
+}
+
+/// How much one principal may have at once, so that one client leaves room for the others (SEC-05).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PerPrincipal {
+    /// The requests that may be at servers; what mcpr answers by itself is counted apart.
+    pub in_flight: usize,
+    /// The sessions.
+    pub sessions: usize,
+    /// The streams that no request ends: those of GET, listens, and operators' events.
+    pub streams: usize,
+    /// The connections over the network.
+    pub connections: usize,
+    /// How many requests it may send over the network; `None` for as many as it likes.
+    pub rate: Option<Rate>,
 }
 
 /// What is logged.
@@ -152,6 +181,7 @@ impl Default for GatewayOptions {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            tls: None,
             naming: Naming::default(),
             startup: Startup::default(),
             timeouts: Timeouts::default(),
@@ -199,6 +229,19 @@ impl Default for Limits {
             sessions: 1000,
             session_idle: Duration::from_secs(30 * 60),
             subscriptions: 1000,
+            per_principal: PerPrincipal::default(),
+        }
+    }
+}
+
+impl Default for PerPrincipal {
+    fn default() -> Self {
+        Self {
+            in_flight: 256,
+            sessions: 256,
+            streams: 256,
+            connections: 512,
+            rate: None,
         }
     }
 }

@@ -68,13 +68,17 @@ keys! {
     RESTART = "restart": "backoffMin" "backoffMax";
     /// What mcpr alone knows about itself.
     GATEWAY = "gateway":
-        "listen" "allowedHosts" "allowedOrigins" "naming" "resources" "startup" "timeouts" "drain" "limits" "log"
+        "listen" "allowedHosts" "allowedOrigins" "tls" "naming" "resources" "startup" "timeouts" "drain" "limits" "log"
         "expose" "builtins" "projects" "toolsets" "history";
+    TLS = "tls": "cert" "key";
     NAMING = "naming": "prefix" "separator" "maxLength" "hyphens";
     RESOURCES = "resources": "uris" "rawSchemes";
     STARTUP = "startup": "mode" "order" "parallel" "when" "listWait";
     DRAIN = "drain": "grace";
-    LIMITS = "limits": "requestBody" "connections" "serverMessage" "listPages" "pageSize" "sessions" "sessionIdle" "subscriptions";
+    LIMITS = "limits":
+        "requestBody" "connections" "serverMessage" "listPages" "pageSize" "sessions" "sessionIdle" "subscriptions"
+        "perPrincipal";
+    PER_PRINCIPAL = "perPrincipal": "inFlight" "sessions" "streams" "connections" "rate";
     LOG = "log": "level" "format" "file" "keep";
     PROJECT = "project": "description" "servers" "tags" "toolset";
     TOOLSET = "toolset": "description" "tools";

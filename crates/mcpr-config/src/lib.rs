@@ -21,6 +21,7 @@
 mod check;
 pub mod clients;
 mod config;
+mod contents;
 mod dotenv;
 mod edit;
 mod effective;
@@ -48,6 +49,7 @@ mod tests;
 
 pub use check::{CheckedState, Report, Resolve, ServerReport, check};
 pub use config::Config;
+pub use contents::Contents;
 pub use edit::{Document, WriteError};
 pub use effective::{Effective, Setting};
 pub use entry::{Backends, ServerEntry, ServerState, ToolFilter, Via, check_server_key};
@@ -56,7 +58,7 @@ pub use error::ConfigError;
 pub use fault::{Fault, Finding, Place, Severity};
 pub use gateway::{
     Arguments, DEFAULT_PORT, Drain, Expose, GatewayOptions, History, InvalidListen, Limits, Listen, LogFile,
-    LogOptions, Project, StartMode, StartOrder, StartWhen, Startup, Toolset,
+    LogOptions, PerPrincipal, Project, StartMode, StartOrder, StartWhen, Startup, TlsFiles, Toolset,
 };
 pub use group::servers;
 pub use locations::{Locations, Paths, SecretFolders, Sources};

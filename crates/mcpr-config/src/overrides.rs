@@ -1,13 +1,14 @@
 //! What variables and flags say over the file.
 
 use std::fmt::Display;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use mcpr_telemetry::{Format, Level};
 
 use crate::environment::Environment;
 use crate::error::ConfigError;
-use crate::gateway::{GatewayOptions, Listen, StartMode};
+use crate::gateway::{GatewayOptions, Listen, StartMode, TlsFiles};
 
 /// Settings from outside the file.
 ///
@@ -19,6 +20,8 @@ pub struct Overrides {
     pub listen: Option<Listen>,
     /// The port, whatever the address: `MCPR_PORT`, `--port`.
     pub port: Option<u16>,
+    /// The certificate: `MCPR_TLS_CERT` with `MCPR_TLS_KEY`, `--tls-cert` with `--tls-key`.
+    pub tls: Option<TlsFiles>,
     /// The least grave level that is logged: `MCPR_LOG_LEVEL`, `--log-level`.
     pub log_level: Option<Level>,
     /// The shape of log lines: `MCPR_LOG_FORMAT`, `--log-format`.
@@ -28,7 +31,8 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// Reads `MCPR_LISTEN`, `MCPR_PORT`, `MCPR_LOG_LEVEL` and `MCPR_LOG_FORMAT`; an empty one counts as unset.
+    /// Reads `MCPR_LISTEN`, `MCPR_PORT`, `MCPR_TLS_CERT`, `MCPR_TLS_KEY`, `MCPR_LOG_LEVEL` and
+    /// `MCPR_LOG_FORMAT`; an empty one counts as unset.
     ///
     /// # Errors
     ///
@@ -37,6 +41,7 @@ impl Overrides {
         Ok(Self {
             listen: parsed(env, "MCPR_LISTEN")?,
             port: parsed_or(env, "MCPR_PORT", |_| "must be a port from 0 to 65535".to_owned())?,
+            tls: tls(env)?,
             log_level: parsed(env, "MCPR_LOG_LEVEL")?,
             log_format: parsed(env, "MCPR_LOG_FORMAT")?,
             start_mode: None,
@@ -51,9 +56,30 @@ impl Overrides {
         if let Some(port) = self.port {
             options.listen.set_port(port);
         }
+        if let Some(tls) = &self.tls {
+            options.tls = Some(tls.clone());
+        }
         options.log.level = self.log_level.unwrap_or(options.log.level);
         options.log.format = self.log_format.or(options.log.format);
         options.startup.mode = self.start_mode.unwrap_or(options.startup.mode);
+    }
+}
+
+fn tls(env: &dyn Environment) -> Result<Option<TlsFiles>, ConfigError> {
+    let path = |name| {
+        env.variable(name)
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from)
+    };
+    let alone = |name, other| ConfigError::Variable {
+        name,
+        problem: format!("needs {other} beside it"),
+    };
+    match (path("MCPR_TLS_CERT"), path("MCPR_TLS_KEY")) {
+        (Some(cert), Some(key)) => Ok(Some(TlsFiles { cert, key })),
+        (None, None) => Ok(None),
+        (Some(_), None) => Err(alone("MCPR_TLS_CERT", "MCPR_TLS_KEY")),
+        (None, Some(_)) => Err(alone("MCPR_TLS_KEY", "MCPR_TLS_CERT")),
     }
 }
 
@@ -87,6 +113,8 @@ mod tests {
         let env = Fixed::default()
             .with("MCPR_LISTEN", "0.0.0.0:1")
             .with("MCPR_PORT", "2")
+            .with("MCPR_TLS_CERT", "c")
+            .with("MCPR_TLS_KEY", "k")
             .with("MCPR_LOG_LEVEL", "warn");
         let flags = Overrides {
             listen: Some("127.0.0.1:3".parse().unwrap()),
@@ -100,6 +128,8 @@ mod tests {
 
         assert_eq!(options.listen.to_string(), "127.0.0.1:3");
         assert_eq!(options.log.level, Level::Warn);
+        let tls = options.tls.unwrap();
+        assert_eq!((tls.cert, tls.key), ("c".into(), "k".into()));
     }
 
     #[test]
@@ -127,6 +157,7 @@ mod tests {
             message("MCPR_LISTEN", "nowhere"),
             message("MCPR_LOG_LEVEL", "loud"),
             message("MCPR_LOG_FORMAT", "xml"),
+            message("MCPR_TLS_CERT", "cert.pem"),
         ];
         insta::assert_snapshot!(messages.join("\n"));
     }

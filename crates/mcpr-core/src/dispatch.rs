@@ -23,6 +23,7 @@ use crate::flight::{Cancel, Done, Flight};
 use crate::gateway::Gateway;
 use crate::notices::{Filter, Listen};
 use crate::plan::Standing;
+use crate::quota::Share;
 use crate::record::{Ending, Subject};
 use crate::scope::{Asked, likes};
 use crate::session::Session;
@@ -100,14 +101,21 @@ impl Gateway {
 
     async fn list(&self, context: &Context, incoming: &Incoming, kind: Kind) -> Result<Rope, Fault> {
         allowed(context, Scope::Read)?;
+        let _spot = self.take_spot(&context.principal, Share::Inside)?;
         self.wake_on_first_request().await;
         self.page(context, kind, incoming.params.as_ref())
     }
 
     /// A request that goes to a server.
     async fn call(self: &Arc<Self>, context: Context, mut incoming: Incoming) -> Handled {
+        let builtin = self.builtin(&incoming.method, incoming.params.as_ref());
+        let share = builtin.map_or(Share::AtServer, |_| Share::Inside);
+        let spot = match self.take_spot(&context.principal, share) {
+            Ok(spot) => spot,
+            Err(full) => return Handled::Done(self.refuse(&context, &incoming, &full.into())),
+        };
         self.wake_on_first_request().await;
-        if let Some(tool) = self.builtin(&incoming.method, incoming.params.as_ref()) {
+        if let Some(tool) = builtin {
             if let Some(done) = self.pass(&context, &mut incoming, (SERVER, Some(tool))).await {
                 return Handled::Done(done);
             }
@@ -168,8 +176,8 @@ impl Gateway {
             sent: AtomicBool::new(false),
         };
         Handled::Flight(match held {
-            Some((parked, answers)) => parked.resume(call, cancel, answers),
-            None => Flight::new(call, cancel),
+            Some((parked, answers)) => parked.resume(call, cancel, spot, answers),
+            None => Flight::new(call, cancel, spot),
         })
     }
 
@@ -233,17 +241,18 @@ impl Gateway {
         let most = self.plan().options.limits.subscriptions;
         let read = || Filter::read(incoming.params.as_ref(), context.abilities, most);
         let filter = allowed(context, Scope::Read).and_then(|()| read());
-        match filter {
-            Ok(filter) => {
+        let spot = |filter| Ok((filter, self.take_spot(&context.principal, Share::Stream)?));
+        match filter.and_then(spot) {
+            Ok((filter, spot)) => {
                 self.note(context, &incoming, Status::Ok, StatusCode::OK, None);
-                let listen = Listen::new(self, context, incoming.id, filter);
+                let listen = Listen::new(self, context, incoming.id, filter, spot);
                 Handled::Listen(Box::new(listen))
             }
             Err(fault) => Handled::Done(self.refuse(context, &incoming, &fault)),
         }
     }
 
-    /// Opens a session; the front keeps it and says its name.
+    /// Opens a session. One over HTTP is kept until it ends; the front says its name.
     pub(crate) fn open_session(
         &self,
         principal: Principal,
@@ -270,6 +279,11 @@ impl Gateway {
         let sight = self.sight_of(&principal, asked);
         let result = initialize_result(client.version, &sight.identity);
         let session = Session::new(principal.clone(), client.clone(), sight.stamps);
+        if path.is_some() {
+            let most = self.plan().options.limits.per_principal.sessions;
+            let added = self.sessions.add(session.clone(), most);
+            added.map_err(|full| (request.id.clone(), full.into()))?;
+        }
         let context = Context::of_session(&session, path);
         let (number, began) = (self.number(), Instant::now());
         let incoming = Incoming {

@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use http::StatusCode;
+use mcpr_auth::Rate;
 use mcpr_protocol::{EnvelopeError, Era, ErrorObject, Fault as MessageFault, Version, code};
 use mcpr_registry::ServerName;
 use mcpr_router::{BackendFault, Retry, RouteError, RouteErrorKind};
 use mcpr_telemetry::Secrets;
 use serde_json::{Map, Value, json};
+
+use crate::quota::Full;
 
 /// Why the gateway answers a request with an error of its own.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -84,6 +87,17 @@ pub(crate) enum Fault {
         "too many subscriptions: one session or listen may have {0} (`limits.subscriptions`); end some of them first"
     )]
     Subscriptions(usize),
+    /// A limit that is not of this request (SEC-05).
+    #[error("{0}")]
+    Full(Full),
+    /// More requests than the principal may send; `wait` from now on they may come.
+    #[error("too many requests: {rate} may be sent (`limits.perPrincipal.rate`); try again in {} s", seconds(*.wait))]
+    RateLimited {
+        /// How many may be sent.
+        rate: Rate,
+        /// How long to wait.
+        wait: Duration,
+    },
     /// The server's own error, where it was asked on behalf of several clients.
     #[error("{}", .0.message)]
     Server(ErrorObject),
@@ -152,6 +166,11 @@ pub(crate) enum Fault {
     Internal,
 }
 
+/// Whole seconds, at least one, as `Retry-After` has them.
+pub(crate) fn seconds(wait: Duration) -> u64 {
+    wait.as_secs() + u64::from(wait.subsec_nanos() > 0 || wait.is_zero())
+}
+
 fn list(servers: &[ServerName]) -> String {
     servers
         .iter()
@@ -215,6 +234,7 @@ impl Fault {
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::MethodNotFound(_) if era == Era::Stateless => StatusCode::NOT_FOUND,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
+            Self::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
             _ => StatusCode::OK,
         }
     }
@@ -246,6 +266,8 @@ impl Fault {
             | Self::Timeout { .. }
             | Self::Silence { .. }
             | Self::Forbidden(_)
+            | Self::Full(_)
+            | Self::RateLimited { .. }
             | Self::TooManySuspended(_)
             | Self::Unanswered(_)
             | Self::Denied(_)
@@ -315,8 +337,9 @@ impl Fault {
             Self::Timeout { .. } => "timeout",
             Self::Silence { .. } => "silence",
             Self::Forbidden(_) => "forbidden",
-            Self::TooManySuspended(_) | Self::DatabaseLocked => "busy",
+            Self::Full(_) | Self::TooManySuspended(_) | Self::DatabaseLocked => "busy",
             Self::Denied(_) => "denied",
+            Self::RateLimited { .. } => "rate_limited",
             Self::GivenUp(_) => "outcome_unknown",
             Self::Stopping => "starting",
             Self::OperationInProgress => "operation_in_progress",
@@ -344,7 +367,11 @@ impl Fault {
                 Retry::No => "no",
             },
             Self::Timeout { .. } | Self::Silence { .. } | Self::GivenUp(_) | Self::Internal => "unsafe",
-            Self::Stopping | Self::OperationInProgress | Self::DatabaseLocked => "safe",
+            Self::Full(_)
+            | Self::RateLimited { .. }
+            | Self::Stopping
+            | Self::OperationInProgress
+            | Self::DatabaseLocked => "safe",
             _ => "no",
         }
     }
@@ -352,6 +379,7 @@ impl Fault {
     fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Route(error) => error.retry_after,
+            Self::RateLimited { wait, .. } => Some(*wait),
             _ => None,
         }
     }
@@ -367,6 +395,12 @@ fn equip_hint(origin: &str, builtins: bool) -> String {
         false => format!(
             "`{origin}` is not in the toolset in force: an operator can add it with `mcpr-ctl toolsets edit`"
         ),
+    }
+}
+
+impl From<Full> for Fault {
+    fn from(full: Full) -> Self {
+        Self::Full(full)
     }
 }
 

@@ -15,6 +15,7 @@ mod detour;
 mod inputs;
 mod kept;
 mod old_task;
+mod renewals;
 mod roots;
 mod task;
 
@@ -27,11 +28,13 @@ use std::task::{Context as Task, Poll, ready};
 use futures_util::task::AtomicWaker;
 use http::StatusCode;
 use mcpr_protocol::{Rope, Version};
+use tokio::time::{Instant, timeout_at};
 
 pub(crate) use self::asking::Gathered;
 use self::course::Course;
 use crate::call::Call;
 use crate::question::Answer;
+use crate::quota::Spot;
 
 /// What a flight says next.
 pub(crate) enum Step {
@@ -67,9 +70,14 @@ pub(crate) struct Cancel {
 }
 
 impl Flight {
-    /// Starts a request. Nothing happens until it is polled.
-    pub(crate) fn new(call: Call, cancel: Arc<Cancel>) -> Self {
-        Self(Some(Box::new(Course::new(call, cancel))))
+    /// Starts a request, which keeps its spot until it ends. Nothing happens until it is polled.
+    pub(crate) fn new(call: Call, cancel: Arc<Cancel>, spot: Spot) -> Self {
+        Self(Some(Box::new(Course::new(call, cancel, spot))))
+    }
+
+    /// When it is given up; nothing while it has no limit, or has ended.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.0.as_ref()?.deadline
     }
 
     /// What comes next. Cancel-safe.
@@ -92,6 +100,7 @@ impl Flight {
     fn conclude(&mut self) {
         let Some(mut course) = self.0.take() else { return };
         if let Some(ticket) = course.parking.take() {
+            course.spot = None;
             let gateway = course.call.gateway.clone();
             let parked = Parked(Some(course));
             // Nobody can come back to a gateway that takes no more calls.
@@ -104,6 +113,16 @@ impl Flight {
     /// Drives it to its end; what it says has no reader.
     async fn drain(mut self) {
         while !matches!(self.next().await, Step::Done(_) | Step::Cancelled) {}
+    }
+}
+
+/// Does something for a request until its deadline: what its client does not take by then is left
+/// out, so that the request itself is given up in time.
+pub(crate) async fn within(deadline: Option<Instant>, work: impl Future<Output = ()>) {
+    match deadline {
+        // Whether it was done is of no more interest then.
+        Some(deadline) => drop(timeout_at(deadline, work).await),
+        None => work.await,
     }
 }
 
@@ -120,9 +139,16 @@ impl Parked {
     }
 
     /// Goes on with the answers, in the order of its questions, for the request that brought them.
-    pub(crate) fn resume(mut self, call: Call, cancel: Arc<Cancel>, answers: Vec<Answer>) -> Flight {
+    pub(crate) fn resume(
+        mut self,
+        call: Call,
+        cancel: Arc<Cancel>,
+        spot: Spot,
+        answers: Vec<Answer>,
+    ) -> Flight {
         let mut course = self.0.take();
         if let Some(course) = &mut course {
+            course.spot = Some(spot);
             course.resume(call, cancel, answers);
         }
         Flight(course)

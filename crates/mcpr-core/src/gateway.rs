@@ -16,7 +16,7 @@ use mcpr_protocol::{
 use mcpr_registry::{ServerName, ServerState};
 use mcpr_router::{Lease, Router};
 use mcpr_store::Store;
-use mcpr_telemetry::{CallLog, Secrets};
+use mcpr_telemetry::{CallLog, Metrics, Secrets};
 use mcpr_upstream::{Feed, PerFeed, Phase, Pool, Replica, Timeouts};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -26,11 +26,14 @@ use crate::call::Call;
 use crate::client::Context;
 use crate::doorkeeper::Doorkeeper;
 use crate::events::Teller;
+use crate::fault::Fault;
 use crate::history::History;
 use crate::layers::Layers;
 use crate::native::Tools;
 use crate::plan::Plan;
 use crate::question::Answer;
+use crate::quota::{Full, Quotas, Share, Spot};
+use crate::rates::Rates;
 use crate::reload::Reload;
 use crate::scope::{Asked, Scope};
 use crate::session::Sessions;
@@ -58,6 +61,10 @@ pub struct Gateway {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) doorkeeper: Arc<Doorkeeper>,
     pub(crate) sessions: Sessions,
+    /// What each principal has at once.
+    pub(crate) quotas: Quotas,
+    /// How many requests each principal has sent lately.
+    pub(crate) rates: Rates,
     pub(crate) subscriptions: PerFeed<Arc<Subscriptions>>,
     pub(crate) visits: Arc<Visits>,
     pub(crate) suspensions: Suspensions,
@@ -79,6 +86,7 @@ pub struct Gateway {
     pub(crate) events: Arc<Teller>,
     pub(crate) history: History,
     pub(crate) layers: Layers,
+    pub(crate) metrics: Metrics,
     pub(crate) tools: Tools,
     pub(crate) woken: tokio::sync::OnceCell<()>,
     pub(crate) router: Router,
@@ -160,6 +168,25 @@ impl Gateway {
         &self.calls
     }
 
+    /// Counts one more of a principal's share in.
+    pub(crate) fn take_spot(&self, principal: &Principal, share: Share) -> Result<Spot, Full> {
+        let limits = self.plan().options.limits.per_principal;
+        self.quotas.take(principal, share, &limits)
+    }
+
+    /// Counts requests of a principal over the network.
+    ///
+    /// # Errors
+    ///
+    /// When it sends more than it may.
+    pub(crate) fn pace(&self, principal: &Principal, requests: usize) -> Result<(), Fault> {
+        let Some(rate) = self.plan().options.limits.per_principal.rate else {
+            return Ok(());
+        };
+        let taken = self.rates.take(principal, rate, requests);
+        taken.map_err(|wait| Fault::RateLimited { rate, wait })
+    }
+
     /// A number for the next request.
     pub(crate) fn number(&self) -> u64 {
         self.requests.fetch_add(1, Ordering::Relaxed) + 1
@@ -236,11 +263,17 @@ impl Gateway {
         }
     }
 
-    /// Answers a request of a server that came within a client's request.
+    /// Answers a request of a server that came within a client's request. A server that asks and
+    /// does not take its answers gets no more of them.
     pub(crate) fn answer_server(&self, lease: &Lease, id: Id, outcome: Answer) {
         let replica = lease.replica.clone();
-        self.farewells
-            .spawn(async move { send_answer(&replica, id, outcome).await });
+        let Some(owed) = replica.owe_answer() else {
+            return tracing::debug!(server = %replica.server, "an answer was left out: the server takes none");
+        };
+        self.farewells.spawn(async move {
+            send_answer(&replica, id, outcome).await;
+            drop(owed);
+        });
     }
 
     /// With `startup.when: "first_request"` the first request starts all servers and waits for

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use mcpr_auth::Timestamp;
-use mcpr_registry::{Assignments, Offers, Row, ServerName};
+use mcpr_registry::{Assignments, Kind, Offers, Row, ServerName};
 use mcpr_store::{Assignment, SavedListing, Store, StoreError};
 use mcpr_upstream::{Memory, Verdict};
 use parking_lot::Mutex;
-use tokio::sync::mpsc;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// The format of a stored listing; the text itself says its version too.
@@ -17,8 +17,24 @@ const LISTING_FORMAT: u32 = 1;
 /// The gateway's memory over runs.
 pub(crate) struct Recollection {
     verdicts: Mutex<HashMap<String, Verdict>>,
+    /// What each server listed last, so that one that is started anew is listed meanwhile.
+    listings: Mutex<HashMap<ServerName, Arc<Offers>>>,
+    notes: Arc<Notes>,
+}
+
+/// What is still to be written down: of each thing what was learnt of it last, so that a store that
+/// is slow, or stands still, makes nothing grow (SEC-05).
+#[derive(Default)]
+pub(crate) struct Notes {
+    pending: Mutex<Pending>,
+    bell: Notify,
+}
+
+#[derive(Default)]
+struct Pending {
+    verdicts: HashMap<String, Option<Verdict>>,
     listings: HashMap<ServerName, Arc<Offers>>,
-    notes: mpsc::UnboundedSender<Note>,
+    assignments: HashMap<(Kind, ServerName, String), Row>,
 }
 
 /// Something to be written down.
@@ -32,16 +48,16 @@ pub(crate) enum Note {
 pub(crate) struct Recalled {
     pub(crate) memory: Arc<Recollection>,
     pub(crate) assignments: Assignments,
-    pub(crate) notes: mpsc::UnboundedReceiver<Note>,
+    pub(crate) notes: Arc<Notes>,
 }
 
 /// Reads what the store has. What cannot be read is left out: it is only knowledge, and comes back.
 pub(crate) async fn recall(store: &dyn Store) -> Result<Recalled, StoreError> {
-    let (sender, notes) = mpsc::unbounded_channel();
+    let notes = Arc::<Notes>::default();
     let memory = Recollection {
         verdicts: Mutex::new(recall_verdicts(store).await?),
-        listings: recall_listings(store).await?,
-        notes: sender,
+        listings: Mutex::new(recall_listings(store).await?),
+        notes: notes.clone(),
     };
     let rows = store
         .assignments()
@@ -95,7 +111,58 @@ fn stored_row(row: Row) -> Assignment {
 
 impl Recollection {
     pub(crate) fn note(&self, note: Note) {
-        let _ = self.notes.send(note);
+        if let Note::Listing(server, offers) = &note {
+            self.listings.lock().insert(server.clone(), offers.clone());
+        }
+        self.notes.put(note);
+    }
+}
+
+impl Notes {
+    fn put(&self, note: Note) {
+        self.pending.lock().put(note);
+        self.bell.notify_one();
+    }
+
+    fn take(&self) -> Option<Note> {
+        self.pending.lock().take()
+    }
+
+    /// The next that waits. Cancel-safe.
+    async fn next(&self) -> Note {
+        loop {
+            let rung = self.bell.notified();
+            match self.take() {
+                Some(note) => return note,
+                None => rung.await,
+            }
+        }
+    }
+}
+
+impl Pending {
+    fn put(&mut self, note: Note) {
+        match note {
+            Note::Verdict(key, verdict) => drop(self.verdicts.insert(key, verdict)),
+            Note::Listing(server, offers) => drop(self.listings.insert(server, offers)),
+            Note::Assignments(rows) => self.assignments.extend(rows.into_iter().map(|row| {
+                let key = (row.kind, row.server.clone(), row.origin.clone());
+                (key, row)
+            })),
+        }
+    }
+
+    fn take(&mut self) -> Option<Note> {
+        if let Some(key) = self.verdicts.keys().next().cloned() {
+            let verdict = self.verdicts.remove(&key).flatten();
+            return Some(Note::Verdict(key, verdict));
+        }
+        if let Some(server) = self.listings.keys().next().cloned() {
+            let offers = self.listings.remove(&server)?;
+            return Some(Note::Listing(server, offers));
+        }
+        let rows: Vec<Row> = self.assignments.drain().map(|(_, row)| row).collect();
+        (!rows.is_empty()).then_some(Note::Assignments(rows))
     }
 }
 
@@ -115,23 +182,19 @@ impl Memory for Recollection {
     }
 
     fn offers(&self, server: &ServerName) -> Option<Arc<Offers>> {
-        self.listings.get(server).cloned()
+        self.listings.lock().get(server).cloned()
     }
 }
 
 /// Writes notes down; at the end of the gateway those that are left.
-pub(crate) async fn write_down(
-    store: Arc<dyn Store>,
-    mut notes: mpsc::UnboundedReceiver<Note>,
-    stop: CancellationToken,
-) {
+pub(crate) async fn write_down(store: Arc<dyn Store>, notes: Arc<Notes>, stop: CancellationToken) {
     loop {
         tokio::select! {
-            Some(note) = notes.recv() => write(&*store, note).await,
+            note = notes.next() => write(&*store, note).await,
             () = stop.cancelled() => break,
         }
     }
-    while let Ok(note) = notes.try_recv() {
+    while let Some(note) = notes.take() {
         write(&*store, note).await;
     }
 }
@@ -166,5 +229,35 @@ fn listing(server: &ServerName, offers: &Offers) -> SavedListing {
         format: LISTING_FORMAT,
         at: Timestamp::now(),
         body: offers.to_blob().to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(origin: &str, exposed: &str) -> Row {
+        Row {
+            kind: Kind::Tools,
+            server: "s".parse().unwrap(),
+            origin: origin.into(),
+            exposed: exposed.into(),
+        }
+    }
+
+    #[test]
+    fn sec_05_of_each_thing_only_what_was_learnt_last_waits_to_be_written() {
+        let notes = Notes::default();
+        for round in 0..1000 {
+            notes.put(Note::Listing("s".parse().unwrap(), Arc::default()));
+            notes.put(Note::Verdict("key".into(), None));
+            notes.put(Note::Assignments(vec![row("t", &format!("t{round}"))]));
+        }
+
+        let taken: Vec<Note> = std::iter::from_fn(|| notes.take()).collect();
+
+        assert_eq!(taken.len(), 3);
+        let last = |note: &Note| matches!(note, Note::Assignments(rows) if *rows[0].exposed == *"t999");
+        assert!(taken.iter().any(last));
     }
 }

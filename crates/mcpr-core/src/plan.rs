@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mcpr_config::{Config, Fault, GatewayOptions, ServerEntry, ServerState};
+use mcpr_config::{Config, Contents, Fault, GatewayOptions, ServerEntry, ServerState};
 use mcpr_registry::{Origin, Overrides, Pattern, ServerName, ToolOverride};
 use mcpr_store::{SavedProject, Switch};
 use mcpr_upstream::{ServerSpec, UpstreamSpec};
@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     pub(crate) options: GatewayOptions,
     /// The files of the configuration.
     pub(crate) files: Vec<PathBuf>,
+    /// What they held when they were read.
+    pub(crate) contents: Contents,
     /// What operators have turned at run time.
     pub(crate) switches: Switches,
     /// Named sets of servers.
@@ -75,6 +77,7 @@ impl Plan {
             order,
             options: config.gateway,
             files: config.files,
+            contents: config.contents,
             switches,
             projects: BTreeMap::new(),
         };

@@ -82,6 +82,14 @@ impl Subject<'_> {
         gateway.calls().record(&record);
         gateway.events.tell_call(&record, &gateway.secrets);
         gateway.layers.after(&record);
+        gateway.metrics.count(&CallRecord {
+            // What clients make up must not become a series each.
+            method: match self.method {
+                Method::Other(_) => "_OTHER",
+                method => method.as_str(),
+            },
+            ..record
+        });
         let project = context.principal.project().or(context.asked.project.as_deref());
         let record = CallRecord {
             error: record.error.or(ending.said.as_deref()),

@@ -175,6 +175,7 @@ fn needs_restart(old: &GatewayOptions, new: &GatewayOptions) -> Vec<String> {
         ("listen", old.listen != new.listen),
         ("allowedHosts", old.allowed_hosts != new.allowed_hosts),
         ("allowedOrigins", old.allowed_origins != new.allowed_origins),
+        ("tls", old.tls != new.tls),
         ("startup", old.startup != new.startup),
         ("log", old.log != new.log),
         ("limits.requestBody", limits.request_body != fresh.request_body),

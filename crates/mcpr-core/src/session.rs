@@ -1,26 +1,27 @@
 //! Sessions: the adapter at the edge for clients of the session era.
 
+mod table;
+
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use mcpr_auth::Principal;
 use mcpr_protocol::{Id, LogLevel, Notification, Object, Response, notification};
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::table::{SessionLimits, Sessions};
 use crate::client::{Client, fresh_party};
 use crate::flight::Cancel;
 use crate::post::Post;
 use crate::question::Questions;
+use crate::quota::{Full, Spot};
 use crate::snapshot::Stamps;
-use crate::streams::{Budget, Streams};
+use crate::streams::Streams;
 use crate::subscriptions::Subscriber;
-
-/// The memory for what clients that have lost a stream may still ask for: 64 MiB.
-const REPLAY_BYTES: usize = 64 * 1024 * 1024;
 
 /// What a client of the session era expects the gateway to remember.
 pub(crate) struct Session {
@@ -52,6 +53,8 @@ pub(crate) struct Session {
     told: Mutex<Stamps>,
     /// The stream for what belongs to no request; a newer one ends the older.
     stream: Mutex<Option<CancellationToken>>,
+    /// What it counts as among the streams of its principal, while it is open.
+    stream_spot: Mutex<Weak<Spot>>,
     born: Instant,
     /// Microseconds from `born` to the last request.
     last_used: AtomicU64,
@@ -60,23 +63,6 @@ pub(crate) struct Session {
 /// Requests under way, by the ids of one client.
 #[derive(Default)]
 pub(crate) struct Flights(Mutex<HashMap<Id, Arc<Cancel>>>);
-
-/// All sessions of one gateway.
-pub(crate) struct Sessions {
-    all: RwLock<HashMap<Box<str>, Arc<Session>>>,
-    limits: SessionLimits,
-    /// What their streams keep is kept in this.
-    pub(crate) replay: Arc<Budget>,
-}
-
-/// How many sessions there may be, and for how long.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SessionLimits {
-    /// At the most; one more ends the one that has been idle longest.
-    pub(crate) max: usize,
-    /// Without a request and without an open stream.
-    pub(crate) idle: Duration,
-}
 
 impl Session {
     /// A session outside of any table, for a pipe.
@@ -97,6 +83,7 @@ impl Session {
             log_level: Mutex::default(),
             told: Mutex::new(told),
             stream: Mutex::default(),
+            stream_spot: Mutex::default(),
             born: Instant::now(),
             last_used: AtomicU64::new(0),
         })
@@ -125,6 +112,17 @@ impl Session {
             older.cancel();
         }
         stream
+    }
+
+    /// The spot of that stream; one that takes the place of another has the other's.
+    pub(crate) fn stream_spot(&self, take: impl FnOnce() -> Result<Spot, Full>) -> Result<Arc<Spot>, Full> {
+        let mut known = self.stream_spot.lock();
+        if let Some(spot) = known.upgrade() {
+            return Ok(spot);
+        }
+        let spot = Arc::new(take()?);
+        *known = Arc::downgrade(&spot);
+        Ok(spot)
     }
 
     /// Closes the stream for what belongs to no request.
@@ -172,18 +170,18 @@ impl Session {
         self.subscriber.close();
     }
 
+    /// Whether a request of its is under way, or its stream is open.
+    fn is_busy(&self) -> bool {
+        let stream = self.stream.lock();
+        let streams = stream.as_ref().is_some_and(|stream| !stream.is_cancelled());
+        streams || !self.flights.is_empty()
+    }
+
     fn idle_for(&self) -> Duration {
-        let busy = !self.flights.is_empty()
-            || self
-                .stream
-                .lock()
-                .as_ref()
-                .is_some_and(|stream| !stream.is_cancelled());
         let last = Duration::from_micros(self.last_used.load(Ordering::Relaxed));
-        if busy {
-            Duration::ZERO
-        } else {
-            self.born.elapsed().saturating_sub(last)
+        match self.is_busy() {
+            true => Duration::ZERO,
+            false => self.born.elapsed().saturating_sub(last),
         }
     }
 }
@@ -224,86 +222,6 @@ impl Flights {
     }
 }
 
-impl Sessions {
-    pub(crate) fn new(limits: SessionLimits) -> Self {
-        Self {
-            all: RwLock::default(),
-            limits,
-            replay: Budget::new(REPLAY_BYTES),
-        }
-    }
-
-    /// Adds a session, making room if there is none.
-    pub(crate) fn add(&self, session: Arc<Session>) {
-        let evicted = {
-            let mut all = self.all.write();
-            let evicted = if all.len() >= self.limits.max {
-                take_idlest(&mut all)
-            } else {
-                None
-            };
-            all.insert(session.id.clone(), session);
-            evicted
-        };
-        if let Some(session) = evicted {
-            tracing::warn!(
-                limit = self.limits.max,
-                "too many sessions; the one idle longest was ended"
-            );
-            session.end();
-        }
-    }
-
-    /// The session of that name, if it is this principal's.
-    pub(crate) fn find(&self, id: &str, principal: &Principal) -> Option<Arc<Session>> {
-        let found = self
-            .all
-            .read()
-            .get(id)
-            .filter(|session| session.principal == *principal)
-            .cloned();
-        found.inspect(|session| session.touch())
-    }
-
-    /// Ends a session.
-    pub(crate) fn remove(&self, session: &Session) {
-        self.all.write().remove(&session.id);
-        session.end();
-    }
-
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.all.read().len()
-    }
-
-    /// Ends what has been idle too long, and what `keep` no longer wants.
-    pub(crate) fn sweep(&self, keep: impl Fn(&Principal) -> bool) {
-        let over = |session: &Session| session.idle_for() >= self.limits.idle || !keep(&session.principal);
-        let ended: Vec<_> = {
-            let mut all = self.all.write();
-            all.extract_if(|_, session| over(session))
-                .map(|(_, session)| session)
-                .collect()
-        };
-        ended.iter().for_each(|session| session.end());
-        self.all
-            .read()
-            .values()
-            .for_each(|session| session.streams.forget_old());
-    }
-
-    /// Ends all.
-    pub(crate) fn end_all(&self) {
-        let all: Vec<_> = self.all.write().drain().map(|(_, session)| session).collect();
-        all.iter().for_each(|session| session.end());
-    }
-}
-
-fn take_idlest(all: &mut HashMap<Box<str>, Arc<Session>>) -> Option<Arc<Session>> {
-    let idlest = all.values().max_by_key(|session| session.idle_for())?.id.clone();
-    all.remove(&idlest)
-}
-
 /// The request that a `notifications/cancelled` is about.
 pub(crate) fn cancelled(note: &Notification) -> Option<Id> {
     if &*note.method != notification::CANCELLED {
@@ -333,68 +251,11 @@ mod tests {
 
     use super::*;
 
-    fn session(principal: Principal) -> Arc<Session> {
+    /// A session of a client that says nothing of itself.
+    pub(super) fn session(principal: Principal) -> Arc<Session> {
         let nothing = Object::read(&RawJson::from_static("{}")).unwrap();
         let client = Client::of_session(Version::V2025_11_25, &nothing);
         Session::new(principal, Arc::new(client), Stamps::default())
-    }
-
-    fn sessions(max: usize) -> Sessions {
-        Sessions::new(SessionLimits {
-            max,
-            idle: Duration::from_secs(60),
-        })
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn b34_a_session_without_delete_ends_by_itself() {
-        let sessions = sessions(10);
-        let idle = session(Principal::local());
-        sessions.add(idle.clone());
-
-        tokio::time::advance(Duration::from_secs(61)).await;
-        sessions.sweep(|_| true);
-
-        assert_eq!(sessions.len(), 0);
-        assert!(idle.ended.is_cancelled());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn b34_an_open_stream_keeps_a_session() {
-        let sessions = sessions(10);
-        let streaming = session(Principal::local());
-        let stream = streaming.open_stream();
-        sessions.add(streaming);
-
-        tokio::time::advance(Duration::from_secs(61)).await;
-        sessions.sweep(|_| true);
-        assert_eq!(sessions.len(), 1);
-
-        stream.cancel();
-        sessions.sweep(|_| true);
-        assert_eq!(sessions.len(), 0);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn b34_one_too_many_ends_the_idlest() {
-        let sessions = sessions(1);
-        let first = session(Principal::local());
-        sessions.add(first.clone());
-        tokio::time::advance(Duration::from_secs(1)).await;
-        sessions.add(session(Principal::local()));
-
-        assert_eq!(sessions.len(), 1);
-        assert!(first.ended.is_cancelled());
-    }
-
-    #[tokio::test]
-    async fn sec_03_a_session_of_somebody_else_is_unknown() {
-        let sessions = sessions(10);
-        let session = session(Principal::local());
-        sessions.add(session.clone());
-
-        assert!(sessions.find(&session.id, &Principal::anonymous()).is_none());
-        assert!(sessions.find(&session.id, &Principal::local()).is_some());
     }
 
     #[tokio::test]

@@ -11,7 +11,7 @@ use mcpr_config::{Config, ConfigError, Fault, ServerEntry, ServerState, StartMod
 use mcpr_protocol::RawJson;
 use mcpr_router::Router;
 use mcpr_store::{Memory as MemoryStore, Store, StoreError};
-use mcpr_telemetry::{CallLog, Secrets};
+use mcpr_telemetry::{CallLog, Metrics, Secrets};
 use mcpr_upstream::{CLIENT_NAME, Dial, Phase, Pool, PoolOptions, Reach, SecretText};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -25,8 +25,11 @@ use crate::gateway::{Facts, Gateway};
 use crate::history::History;
 use crate::layers::{Layer, Layers};
 use crate::memory::{Recalled, recall, write_down};
+use crate::metrics;
 use crate::native::{NativeDial, Tool, Tools};
 use crate::plan::{Plan, Standing, Switches};
+use crate::quota::Quotas;
+use crate::rates::Rates;
 use crate::reload::{Reload, StoredState};
 use crate::session::{SessionLimits, Sessions};
 use crate::suspension::Suspensions;
@@ -212,6 +215,8 @@ impl Builder {
                 max: limits.sessions,
                 idle: limits.session_idle,
             }),
+            quotas: Quotas::default(),
+            rates: Rates::default(),
             subscriptions: audiences.subscriptions,
             visits: audiences.visits,
             suspensions: Suspensions::default(),
@@ -237,6 +242,7 @@ impl Builder {
             farewells: TaskTracker::new(),
             calls: self.calls,
             layers: Layers::new(self.layers),
+            metrics: Metrics::new(),
             tools,
             events: Arc::default(),
             history,
@@ -246,6 +252,7 @@ impl Builder {
             finished: AtomicU64::new(0),
             failed: AtomicU64::new(0),
         });
+        metrics::tell_of(&gateway);
         gateway
             .tasks
             .spawn(sweep(Arc::downgrade(&gateway), gateway.stop.clone()));

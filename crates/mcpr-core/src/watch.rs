@@ -1,10 +1,8 @@
 //! Follows the files of the configuration: one that changes is read again (CFG-05).
 
-use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
 use std::time::Duration;
 
+use mcpr_config::{Contents, Process};
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::gateway::Gateway;
@@ -13,29 +11,31 @@ use crate::gateway::Gateway;
 /// replace a file, network drives and mounted single files escape such watches.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What the files hold, by path; nothing for one that cannot be read.
-type Contents = BTreeMap<PathBuf, Option<u64>>;
-
 impl Gateway {
-    /// Reads the configuration again whenever one of its files changes, until the gateway stops. A
-    /// file that is not valid changes nothing, and that is told once.
+    /// Reads the configuration again whenever its files hold something else than when it was read,
+    /// until the gateway stops. A file that is not valid changes nothing, and that is told once.
     pub async fn follow_files(&self) {
         let mut ticks = interval(LOOK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         if self.reload.is_none() {
             return self.stop.cancelled().await;
         }
-        let mut known = contents(self.plan().files.clone()).await;
+        let mut refused = None;
         loop {
             tokio::select! {
                 _ = ticks.tick() => {}
                 () = self.stop.cancelled() => return,
             }
-            let now = contents(self.plan().files.clone()).await;
-            if now != known {
+            let read = self.plan().contents.clone();
+            let now = look_at(read.clone()).await;
+            if now == read {
+                refused = None;
+            } else if refused.as_ref() != Some(&now) {
                 self.reload_and_tell().await;
-                // Looked at before it was read: what changes meanwhile is seen at the next look.
-                known = now;
+                // What could not be taken over is told once. What changed while it was read is read
+                // again: half a file may have been seen.
+                let after = look_at(read).await;
+                refused = (after == now).then_some(now);
             }
         }
     }
@@ -60,19 +60,8 @@ impl Gateway {
     }
 }
 
-/// Reads the files, away from the threads that serve.
-async fn contents(files: Vec<PathBuf>) -> Contents {
-    let read = move || {
-        let content = |file: PathBuf| {
-            let text = std::fs::read(&file).ok();
-            let mark = text.map(|text| {
-                let mut hasher = DefaultHasher::new();
-                text.hash(&mut hasher);
-                hasher.finish()
-            });
-            (file, mark)
-        };
-        files.into_iter().map(content).collect()
-    };
-    tokio::task::spawn_blocking(read).await.unwrap_or_default()
+/// Reads what the places hold now, away from the threads that serve.
+async fn look_at(places: Contents) -> Contents {
+    let look = move || places.now(&Process);
+    tokio::task::spawn_blocking(look).await.unwrap_or_default()
 }

@@ -16,12 +16,13 @@ struct Elements {
 impl Message {
     /// Parses the messages of a batch, each by itself: a broken one leaves the others whole.
     ///
-    /// No more than `most` are taken, so that a small text does not become a large table.
+    /// No more than `most` are taken, so that a small text does not become a large table, and none that
+    /// is nested more than `levels` deep.
     ///
     /// # Errors
     ///
     /// When the text is no JSON array, or has no element, or too many.
-    pub fn parse_batch(text: &Bytes, most: usize) -> Result<Vec<Result<Self, Broken>>, Fault> {
+    pub fn parse_batch(text: &Bytes, most: usize, levels: usize) -> Result<Vec<Result<Self, Broken>>, Fault> {
         let mut json = serde_json::Deserializer::from_slice(text);
         let found = json.deserialize_seq(Elements { most });
         let (elements, count) = found
@@ -32,7 +33,7 @@ impl Message {
             count if count > most => Err(Fault::LargeBatch { most }),
             _ => Ok(elements
                 .into_iter()
-                .map(|element| Self::parse(RawJson::of(text, element).bytes()))
+                .map(|element| Self::parse_within(RawJson::of(text, element).bytes(), levels))
                 .collect()),
         }
     }
@@ -65,7 +66,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Vec<Result<Message, Broken>>, Fault> {
-        Message::parse_batch(&Bytes::copy_from_slice(text.as_bytes()), 3)
+        Message::parse_batch(&Bytes::copy_from_slice(text.as_bytes()), 3, 128)
     }
 
     #[test]

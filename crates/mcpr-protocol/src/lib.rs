@@ -7,6 +7,7 @@
 mod ability;
 mod batch;
 mod declined;
+mod depth;
 mod edit;
 mod envelope;
 mod error;

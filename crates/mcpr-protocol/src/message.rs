@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{Id, Method, RawJson, Rope, code};
+use crate::{Id, Method, RawJson, Rope, code, depth};
 
 /// One message; its payloads are slices of the buffer it was parsed from.
 #[derive(Clone, Debug)]
@@ -82,6 +82,12 @@ pub enum Fault {
     /// A member is there twice.
     #[error("not a JSON-RPC 2.0 message: {0}")]
     Twice(String),
+    /// Objects and arrays within each other.
+    #[error("the message is nested more than {most} levels deep")]
+    TooDeep {
+        /// How deep it may be.
+        most: usize,
+    },
 }
 
 impl Fault {
@@ -129,6 +135,25 @@ impl Message {
         let known = id.clone().ok().flatten();
         flat.classify(text, id)
             .map_err(|fault| Broken { fault, id: known })
+    }
+
+    /// Parses one message that must not be nested more than `most` levels deep: what comes after may
+    /// not be made for more.
+    ///
+    /// # Errors
+    ///
+    /// As [`Message::parse`].
+    pub fn parse_within(text: &Bytes, most: usize) -> Result<Self, Broken> {
+        let message = Self::parse(text)?;
+        if !depth::exceeds(text, most) {
+            return Ok(message);
+        }
+        let id = match message {
+            Self::Request(request) => Some(request.id),
+            Self::Response(_) | Self::Notification(_) => None,
+        };
+        let fault = Fault::TooDeep { most };
+        Err(Broken { fault, id })
     }
 
     /// The text of this message.

@@ -2,7 +2,7 @@
 //!
 //! A [`Lease`] is the right to use a replica for one call. Taking one is the only place where a
 //! call may wait: for a server that sleeps to wake up, or for its turn at a server that is busy. Where
-//! a server has several backends, [`balance`] decides which of them gets the call.
+//! a server has several backends, `balance` decides which of them gets the call.
 
 mod backend;
 mod balance;

@@ -42,9 +42,14 @@ impl Line {
         }
     }
 
+    /// How many wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::SeqCst)
+    }
+
     /// Whether somebody waits.
     pub(crate) fn is_busy(&self) -> bool {
-        self.waiting.load(Ordering::SeqCst) > 0
+        self.waiting() > 0
     }
 
     /// A call has left the server: the next in line may look.

@@ -120,6 +120,12 @@ impl Router {
         servers.get(server).is_some_and(|server| server.is_starved())
     }
 
+    /// How many calls wait in line for a server.
+    pub fn waiting(&self, server: &ServerName) -> usize {
+        let servers = self.servers.read();
+        servers.get(server).map_or(0, |server| server.line.waiting())
+    }
+
     /// How the backends of a server do, in their order.
     pub fn backends(&self, server: &ServerName) -> Vec<BackendSeen> {
         let Ok(server) = self.server(server) else {
@@ -207,6 +213,7 @@ impl Lease {
 
     /// The backend has answered, whatever it said.
     pub fn confirm(&self) {
+        self.replica.answered();
         self.place.confirm();
     }
 

@@ -5,6 +5,7 @@
 //! what it moves beyond what the wire itself needs. Toward clients: [`http::server`] takes
 //! connections and hands whole messages to the gateway.
 
+mod backlog;
 pub mod child;
 mod compact;
 pub mod exchange;

@@ -38,6 +38,17 @@ pub enum Event {
     Closed(Failed),
 }
 
+impl Event {
+    /// What a message is that belongs to no request; nothing for a response.
+    pub(crate) fn of(message: Message) -> Option<Self> {
+        match message {
+            Message::Notification(notification) => Some(Self::Notification(notification)),
+            Message::Request(request) => Some(Self::Request(request)),
+            Message::Response(_) => None,
+        }
+    }
+}
+
 /// The client end of one connection; its [`Event`]s come from the constructor.
 #[async_trait]
 pub trait Transport: Send + Sync + 'static {

@@ -9,15 +9,14 @@ use mcpr_protocol::{Message, notification};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+use crate::backlog::Backlog;
+
 /// How long a server may still be at a request that was given up. Not every server hears of that,
 /// or stops at once.
 const LINGER: Duration = Duration::from_secs(60);
 
 /// How many of those are remembered; the oldest are forgotten (SEC-05).
 const LINGERING: usize = 1024;
-
-/// How many messages wait for a reader that does not come.
-const MAIL: usize = 256;
 
 /// For whom a request is made.
 ///
@@ -139,7 +138,7 @@ struct Table {
 struct Seat {
     id: u64,
     party: Party,
-    mail: VecDeque<Message>,
+    mail: Backlog,
     reader: Option<Waker>,
 }
 
@@ -149,7 +148,7 @@ impl Floor {
         self.table.lock().seats.push(Seat {
             id,
             party,
-            mail: VecDeque::new(),
+            mail: Backlog::default(),
             reader: None,
         });
     }
@@ -175,7 +174,7 @@ impl Floor {
     pub(crate) fn mail(&self, id: u64, cx: &mut Context<'_>) -> Option<Message> {
         let mut table = self.table.lock();
         let seat = table.seats.iter_mut().find(|seat| seat.id == id)?;
-        let message = seat.mail.pop_front();
+        let message = seat.mail.pop();
         if message.is_none() {
             seat.reader = Some(cx.waker().clone());
         }
@@ -193,10 +192,12 @@ impl Floor {
         let mut table = self.table.lock();
         let Table { seats, lingering } = &mut *table;
         let open = seats.iter_mut().map(|seat| (seat.id, seat.party, seat));
-        let Some(seat) = owner(&message, open, lingering).filter(|seat| seat.mail.len() < MAIL) else {
+        let Some(seat) = owner(&message, open, lingering) else {
             return Some(message);
         };
-        seat.mail.push_back(message);
+        if let Err(message) = seat.mail.push(message) {
+            return Some(message);
+        }
         let reader = seat.reader.take();
         drop(table);
         reader.into_iter().for_each(Waker::wake);
@@ -291,7 +292,7 @@ mod tests {
     async fn sec_05_what_nobody_reads_is_kept_up_to_a_limit() {
         let floor = Floor::default();
         floor.enter(1, party(7, true));
-        assert!((0..MAIL).all(|_| floor.deliver(question()).is_none()));
+        assert!((0..crate::backlog::MESSAGES).all(|_| floor.deliver(question()).is_none()));
         assert!(floor.deliver(question()).is_some());
         floor.leave(1, false);
         assert!(!floor.is_quiet_for(party(80, true)) && floor.is_quiet_for(party(7, true)));

@@ -1,6 +1,6 @@
 //! The open requests of a connection that all share: a pipe, or one stream of events.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
@@ -9,11 +9,9 @@ use mcpr_protocol::{Id, Message, Notification, Object, RawJson, Response, key, n
 use parking_lot::Mutex;
 use tracing::{debug, warn};
 
+use crate::backlog::{Backlog, stray};
 use crate::party::{Lingering, may_belong, owner as owner_of};
 use crate::{Answering, Event, Exchange, Failed, Party, Reason, Sent};
-
-/// How many messages wait for a reader that does not come; the response always does.
-const QUEUE: usize = 256;
 
 /// The table of open requests: who waits for which id.
 #[derive(Debug, Default)]
@@ -66,7 +64,7 @@ struct Slot {
 /// What has come for one request and was not read yet.
 #[derive(Debug, Default)]
 struct Inbox {
-    messages: VecDeque<Message>,
+    messages: Backlog,
     outcome: Option<Result<Response, Failed>>,
     reader: Option<Waker>,
     dropped: u64,
@@ -137,12 +135,15 @@ impl Pending {
     /// subscription finds the listen request the same way. What may be about a request without
     /// saying so goes to the one party that has any open. Late answers are dropped.
     pub fn deliver(&self, message: Message) -> Option<Event> {
-        match self.place(message)? {
-            Message::Response(response) => self.answer(response),
-            Message::Request(request) => return Some(Event::Request(request)),
-            Message::Notification(notification) => return self.route(notification).map(Event::Notification),
-        }
-        None
+        let unplaced = match self.place(message)? {
+            Message::Response(response) => {
+                self.answer(response);
+                return None;
+            }
+            Message::Request(request) => Message::Request(request),
+            Message::Notification(notification) => Message::Notification(self.route(notification)?),
+        };
+        Event::of(stray(unplaced)?)
     }
 
     /// Gives a message that may be about a request without saying so to the one it is about.
@@ -249,15 +250,13 @@ fn number(token: &RawJson) -> Option<u64> {
 
 impl Slot {
     /// Adds a message. Where there is no room a notification is lost, but a question comes back:
-    /// somebody has to answer it.
+    /// somebody has to answer it. The response always finds room.
     fn push(&self, message: Message) -> Option<Message> {
         let mut inbox = self.inbox.lock();
-        if inbox.messages.len() < QUEUE {
-            inbox.messages.push_back(message);
-        } else if matches!(message, Message::Request(_)) {
-            return Some(message);
-        } else {
-            inbox.dropped += 1;
+        match inbox.messages.push(message) {
+            Ok(()) => {}
+            Err(question @ Message::Request(_)) => return Some(question),
+            Err(_) => inbox.dropped += 1,
         }
         wake(inbox.reader.take());
         None
@@ -271,7 +270,7 @@ impl Slot {
 
     fn poll(&self, cx: &mut Context<'_>) -> Poll<Result<Message, Failed>> {
         let mut inbox = self.inbox.lock();
-        if let Some(message) = inbox.messages.pop_front() {
+        if let Some(message) = inbox.messages.pop() {
             return Poll::Ready(Ok(message));
         }
         if let Some(outcome) = inbox.outcome.take() {

@@ -11,12 +11,17 @@ use mcpr_protocol::{
 };
 use mcpr_transport::{Event, Failed, FailedKind, Outgoing, Transport};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::audience::Herald;
 use crate::introduce::client_info;
 use crate::roots::{Roots, Told};
 use crate::status::Heard;
+
+/// How many answers may be on their way at once to a server that asks without having been called;
+/// what it asks beyond that is not answered (SEC-05).
+const ANSWERS: usize = 16;
 
 /// How long a connection that failed a request may take to say why.
 const LAST_WORD: Duration = Duration::from_secs(1);
@@ -107,6 +112,8 @@ pub(crate) struct Line {
     /// What was heard and not yet acted on.
     pub(crate) heard: Heard,
     herald: Herald,
+    /// Answers on their way: a server that does not take them holds up nothing here.
+    answers: JoinSet<()>,
     /// Whose roots the server was told.
     pub(crate) roots: Arc<Roots>,
     /// Whether something has happened that makes it worth asking if the server is still there.
@@ -127,6 +134,7 @@ impl Line {
             events,
             heard: Heard::default(),
             herald,
+            answers: JoinSet::new(),
             roots,
             doubted: false,
             ended: None,
@@ -140,13 +148,13 @@ impl Line {
             tokio::select! {
                 biased;
                 done = &mut work => return done,
-                event = self.events.recv(), if self.ended.is_none() => self.take(event).await,
+                event = self.events.recv(), if self.ended.is_none() => self.take(event),
             }
         }
     }
 
     /// Acts on one event; `None` is a connection that ended without a word.
-    pub(crate) async fn take(&mut self, event: Option<Event>) {
+    pub(crate) fn take(&mut self, event: Option<Event>) {
         let gone = || Failed::maybe_sent(FailedKind::Closed, "the connection ended");
         match event {
             Some(Event::Notification(notification)) => self.note(&notification),
@@ -154,9 +162,7 @@ impl Line {
                 if request.method == Method::RootsList {
                     self.roots.tell(Told::default());
                 }
-                if let Err(failed) = answer_locally(&*self.transport, &request).await {
-                    tracing::debug!(reason = %failed, "could not answer the server");
-                }
+                self.answer(request);
             }
             Some(Event::Doubtful) => self.doubted = true,
             Some(Event::Closed(why)) => self.ended = Some(why),
@@ -172,11 +178,24 @@ impl Line {
         let heard = async {
             while self.ended.is_none() {
                 let event = self.events.recv().await;
-                self.take(event).await;
+                self.take(event);
             }
         };
         let _ = timeout(LAST_WORD, heard).await;
         self.ended.clone().unwrap_or(failed)
+    }
+
+    fn answer(&mut self, request: Request) {
+        while self.answers.try_join_next().is_some() {}
+        if self.answers.len() >= ANSWERS {
+            return tracing::debug!("the server asks for more answers than it takes");
+        }
+        let transport = self.transport.clone();
+        self.answers.spawn(async move {
+            if let Err(failed) = answer_locally(&*transport, &request).await {
+                tracing::debug!(reason = %failed, "could not answer the server");
+            }
+        });
     }
 
     pub(crate) fn note(&mut self, notification: &Notification) {

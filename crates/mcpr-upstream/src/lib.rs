@@ -1,7 +1,7 @@
 //! Keeps servers alive, introduced and listed.
 //!
 //! A [`Server`] has one backend or several equal ones. Each backend has a task of its own, its
-//! [`keeper`]: it dials, finds out the era, introduces mcpr, reads the lists, hears what changes, and
+//! `keeper`: it dials, finds out the era, introduces mcpr, reads the lists, hears what changes, and
 //! starts again after a loss. Everybody else sees the backend through an [`Upstream`]: a [`Status`] to
 //! read or to wait on, and a [`Replica`] to send requests to.
 
@@ -35,7 +35,7 @@ pub use feed::{Feed, PerFeed};
 pub use fresh::{Fresh, Freshness};
 pub use introduce::CLIENT_NAME;
 pub use pool::{Pool, PoolOptions};
-pub use replica::{Company, InFlight, Replica};
+pub use replica::{Company, InFlight, Owed, Replica};
 pub use roots::{NOBODY, Roots, Told};
 pub use server::Server;
 pub use spec::{

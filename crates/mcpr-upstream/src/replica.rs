@@ -33,10 +33,14 @@ pub struct Replica {
     renewing: AtomicBool,
     gone: CancellationToken,
     in_flight: AtomicUsize,
+    /// How many requests were answered.
+    answers: AtomicU64,
     floor: Mutex<Floor>,
     roots: Arc<Roots>,
     /// The level of log messages the server was asked for; 0 for none.
     log_level: AtomicU8,
+    /// Answers to requests of the server that it has not taken yet.
+    owed: AtomicUsize,
     /// Told when the last request in flight has ended.
     quiet: Notify,
     born: Instant,
@@ -50,6 +54,13 @@ pub struct InFlight {
     replica: Arc<Replica>,
     party: Party,
 }
+
+/// An answer on its way to the server, for as long as it is kept.
+#[derive(Debug)]
+pub struct Owed(Arc<Replica>);
+
+/// How many answers may be on their way to a server at once (SEC-05).
+const OWED: usize = 64;
 
 /// With whom a request shares a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,9 +93,11 @@ impl Replica {
             renewing: AtomicBool::new(false),
             gone: CancellationToken::new(),
             in_flight: AtomicUsize::new(0),
+            answers: AtomicU64::new(0),
             floor: Mutex::default(),
             roots,
             log_level: AtomicU8::new(0),
+            owed: AtomicUsize::new(0),
             quiet: Notify::new(),
             born: Instant::now(),
             last_used: AtomicU64::new(0),
@@ -168,6 +181,16 @@ impl Replica {
         self.in_flight.load(Ordering::Relaxed)
     }
 
+    /// Counts a request that was answered.
+    pub fn answered(&self) {
+        self.answers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many requests were answered so far, in all sessions.
+    pub fn answers(&self) -> u64 {
+        self.answers.load(Ordering::Relaxed)
+    }
+
     /// Sends a request. While a new session is being opened it waits for that (SRV-07).
     ///
     /// # Errors
@@ -185,6 +208,12 @@ impl Replica {
     /// As [`Transport::send`].
     pub async fn send(&self, message: Message) -> Result<(), Failed> {
         self.transport.send(message).await
+    }
+
+    /// Counts one more answer on its way to the server; `None` if it does not take those there are.
+    pub fn owe_answer(self: &Arc<Self>) -> Option<Owed> {
+        let owed = Owed(self.clone());
+        (self.owed.fetch_add(1, Ordering::Relaxed) < OWED).then_some(owed)
     }
 
     /// The generation of the session: note it before a request, so that [`crate::Upstream::renew`] knows which one
@@ -277,6 +306,12 @@ impl Drop for InFlight {
         if replica.in_flight.fetch_sub(1, Ordering::Relaxed) == 1 {
             replica.quiet.notify_waiters();
         }
+    }
+}
+
+impl Drop for Owed {
+    fn drop(&mut self) {
+        self.0.owed.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

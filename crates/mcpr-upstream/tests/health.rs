@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcpr_protocol::{ErrorObject, Id, Message, Method, RawJson, Response, Version, code};
+use mcpr_protocol::{ErrorObject, Id, Message, Method, RawJson, Request, Response, Version, code};
 use mcpr_registry::ServerName;
 use mcpr_transport::{Answering, Event, Exchange, Failed, Outgoing, Reason, Transport};
 use mcpr_upstream::{
@@ -31,7 +31,11 @@ enum Ping {
 
 /// A server with nothing to offer.
 #[derive(Clone, Default)]
-struct Server(Arc<Mutex<VecDeque<Ping>>>);
+struct Server {
+    pings: Arc<Mutex<VecDeque<Ping>>>,
+    /// Asks without end, and takes no answers.
+    pesters: bool,
+}
 
 struct Connection {
     server: Server,
@@ -46,6 +50,9 @@ struct Told(Option<Response>, Pin<Box<Sleep>>);
 impl Dial for Server {
     async fn dial(&self, _: &ServerName, _: &UpstreamSpec, _: Wire) -> Result<Dialled, Failed> {
         let (sender, events) = mpsc::channel(1);
+        if self.pesters {
+            tokio::spawn(pester(sender.clone()));
+        }
         let connection = Connection {
             server: self.clone(),
             last_id: AtomicU64::new(0),
@@ -69,11 +76,11 @@ impl Transport for Connection {
         let welcome =
             r#"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}"#;
         let unknown = || Err(ErrorObject::new(code::METHOD_NOT_FOUND, "no ping here").render());
-        let late = matches!(self.server.0.lock().front(), Some(Ping::Late));
+        let late = matches!(self.server.pings.lock().front(), Some(Ping::Late));
         let wait = Duration::from_secs(u64::from(late && request.method == Method::Ping));
         let outcome = match request.method {
             Method::Initialize => Some(Ok(RawJson::from_static(welcome))),
-            Method::Ping => match self.server.0.lock().pop_front() {
+            Method::Ping => match self.server.pings.lock().pop_front() {
                 Some(Ping::Answered | Ping::Late) => Some(Ok(RawJson::from_static("{}"))),
                 Some(Ping::Refused) => Some(unknown()),
                 Some(Ping::Unheard) | None => None,
@@ -85,7 +92,10 @@ impl Transport for Connection {
         Ok(Exchange::new(Told(response, Box::pin(sleep(wait)))))
     }
 
-    async fn send(&self, _: Message) -> Result<(), Failed> {
+    async fn send(&self, message: Message) -> Result<(), Failed> {
+        if self.server.pesters && matches!(message, Message::Response(_)) {
+            std::future::pending::<()>().await;
+        }
         Ok(())
     }
 
@@ -102,6 +112,20 @@ impl Answering for Told {
     }
 
     fn cancel(self: Box<Self>, _: Reason) {}
+}
+
+async fn pester(events: mpsc::Sender<Event>) {
+    for id in 1.. {
+        let question = Request {
+            id: Id::number(id),
+            method: Method::Ping,
+            params: None,
+        };
+        if events.send(Event::Request(question)).await.is_err() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
 }
 
 fn name() -> ServerName {
@@ -135,7 +159,10 @@ fn pool(server: &Server) -> Pool {
 
 /// A server that takes pings like this.
 fn server(pings: &[Ping]) -> Server {
-    Server(Arc::new(Mutex::new(pings.iter().copied().collect())))
+    Server {
+        pings: Arc::new(Mutex::new(pings.iter().copied().collect())),
+        pesters: false,
+    }
 }
 
 /// How many of these pings are left when the server is taken for lost and connected to again.
@@ -143,7 +170,7 @@ async fn left_at_the_loss(pings: &[Ping]) -> usize {
     let server = server(pings);
     let pool = pool(&server);
     await_start(&pool, 2).await;
-    server.0.lock().len()
+    server.pings.lock().len()
 }
 
 /// Waits until the server has been connected to so often, and gives it.
@@ -185,7 +212,7 @@ async fn b105_a_server_at_work_may_be_silent() {
         .replica()
         .unwrap()
         .enter(mcpr_transport::Party::GATEWAY, mcpr_upstream::Company::Any);
-    while server.0.lock().len() > 2 {
+    while server.pings.lock().len() > 2 {
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     assert_eq!(
@@ -208,11 +235,16 @@ async fn cfg_05_a_server_whose_specification_changes_is_ended_and_not_only_forgo
         ..old.spec.clone()
     };
 
-    let mut changes = pool.changes();
     pool.apply(vec![(name(), fresh.into())]);
 
+    await_end(&pool, &old).await;
+}
+
+/// Waits until a server has ended.
+async fn await_end(pool: &Pool, upstream: &Upstream) {
+    let mut changes = pool.changes();
     let ended = async {
-        while !matches!(old.status().phase, Phase::Stopped) {
+        while !matches!(upstream.status().phase, Phase::Stopped) {
             changes.changed().await.expect("the pool lives");
         }
     };
@@ -272,4 +304,18 @@ async fn lb_01_a_backend_that_stays_as_it_is_is_left_alone_when_others_come_and_
     {
         changes.changed().await.expect("the pool lives");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn sec_05_a_server_that_asks_without_end_and_takes_no_answers_is_started_and_ended_like_any_other() {
+    let pool = pool(&Server {
+        pesters: true,
+        ..Server::default()
+    });
+    let upstream = await_start(&pool, 1).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+
+    pool.apply(Vec::new());
+
+    await_end(&pool, &upstream).await;
 }

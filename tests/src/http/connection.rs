@@ -1,5 +1,6 @@
 //! One connection to a server, read as far as each test wants.
 
+use std::io;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -38,14 +39,22 @@ impl Connection {
     ///
     /// When nobody listens there.
     pub async fn open(port: u16) -> Self {
-        let stream = TcpStream::connect(("127.0.0.1", port)).await;
-        let stream = stream.unwrap_or_else(|error| panic!("nobody listens on port {port}: {error}"));
-        Self {
-            stream,
+        let opened = Self::try_open(port).await;
+        opened.unwrap_or_else(|error| panic!("nobody listens on port {port}: {error}"))
+    }
+
+    /// The same where it may be that nobody listens.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system.
+    pub async fn try_open(port: u16) -> io::Result<Self> {
+        Ok(Self {
+            stream: TcpStream::connect(("127.0.0.1", port)).await?,
             wire: Vec::new(),
             body: Vec::new(),
             left: Left::Bytes(0),
-        }
+        })
     }
 
     /// Sends bytes as they are.
@@ -54,10 +63,16 @@ impl Connection {
     ///
     /// When the other side has closed the connection.
     pub async fn send(&mut self, bytes: &[u8]) {
-        self.stream
-            .write_all(bytes)
-            .await
-            .expect("the connection is open");
+        self.try_send(bytes).await.expect("the connection is open");
+    }
+
+    /// The same where the other side may have closed the connection.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system.
+    pub async fn try_send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stream.write_all(bytes).await
     }
 
     /// Breaks it off so that the other side sees a reset.
@@ -75,15 +90,21 @@ impl Connection {
     ///
     /// When there is none within a minute, or it is not HTTP.
     pub async fn head(&mut self) -> Head {
+        self.try_head()
+            .await
+            .expect("the head comes before the connection closes")
+    }
+
+    /// The same where the connection may close before; `None` then.
+    pub async fn try_head(&mut self) -> Option<Head> {
         let mut text = String::new();
         while !text.ends_with("\n\n") {
-            let line = self.wire_line().await;
-            text += &line.unwrap_or_else(|| panic!("the connection closed before the head: {text:?}"));
+            text += &self.wire_line().await?;
             text.push('\n');
         }
         let head = Head::parse(&text);
         self.left = Left::of(&head);
-        head
+        Some(head)
     }
 
     /// Reads the next whole answer.
@@ -91,6 +112,14 @@ impl Connection {
         let head = self.head().await;
         let body = self.body().await;
         Answer { head, body }
+    }
+
+    /// The same where the connection may close before all of it is there; `None` then.
+    pub async fn try_answer(&mut self) -> Option<Answer> {
+        let head = self.try_head().await?;
+        let body = self.body().await;
+        let is_whole = matches!(self.left, Left::Bytes(0) | Left::UntilClose);
+        is_whole.then_some(Answer { head, body })
     }
 
     /// Reads the rest of the body.

@@ -30,9 +30,10 @@ async fn lb_01_backends_with_sessions_of_their_own_share_the_calls_of_one_client
     gateway.await_state("api", "ok").await;
     let client = gateway.client().await;
 
-    let answers = call_at_once(&client, "api_t", 300).await;
+    for _ in 0..3 {
+        assert!(all_well(&call_at_once(&client, "api_t", 100).await));
+    }
 
-    assert!(all_well(&answers));
     assert_eq!(counts(&fakes), [100; 3]);
     for fake in &fakes {
         assert_eq!(

@@ -1,4 +1,5 @@
 //! Embedding: what a program can add to the gateway that it runs.
 
 mod layers;
+mod local;
 mod native;

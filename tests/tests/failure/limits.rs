@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use mcpr_tests::{Fake, gateway};
+use mcpr_tests::{Fake, gateway, wait_until};
 use serde_json::json;
 
 use crate::{AT_ONCE, reason, text};
@@ -107,36 +107,61 @@ async fn b39_twenty_clients_with_one_id_get_their_own_answers() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn b104_http_05_the_limit_of_a_call_holds_on_every_transport_and_the_server_is_told() {
+/// One server of each kind, whose tool `t` never answers.
+fn silent() -> [Fake; 5] {
     let script = || {
         Fake::script()
             .tool("t")
             .tool("quick")
             .with(r#"{"silent": ["tools/call:t"]}"#)
     };
-    join_all([script().stdio(), script().http(), script().sse()].map(times_out)).await;
+    let stateless = || script().with(r#"{"era": "stateless"}"#);
+    [
+        script().stdio(),
+        script().http(),
+        script().sse(),
+        stateless().stdio(),
+        stateless().http(),
+    ]
 }
 
-async fn times_out(fake: Fake) {
-    let own = json!({ "timeouts": { "call": "1s" }, "maxConcurrency": 1 });
+#[tokio::test(flavor = "multi_thread")]
+async fn b104_http_05_the_limit_of_a_call_holds_on_every_transport_and_the_server_is_told() {
+    let expire = |fake| expires(fake, "call", "timeout");
+    join_all(silent().map(expire)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b104_http_05_so_does_the_limit_of_silence() {
+    let expire = |fake| expires(fake, "silence", "silence");
+    join_all(silent().map(expire)).await;
+}
+
+async fn expires(fake: Fake, setting: &str, expected: &str) {
+    let own = json!({ "timeouts": { setting: "1s" }, "maxConcurrency": 1 });
     let gateway = gateway().fake_with("a", &fake, own).ready().await;
     let client = gateway.client().await;
     let began = Instant::now();
 
     let answer = client.call("a_t", "{}").await;
 
-    assert_eq!(reason(&answer), "timeout");
+    assert_eq!(reason(&answer), expected);
     assert!(
         (Duration::from_secs(1)..AT_ONCE).contains(&began.elapsed()),
         "{:?}",
         began.elapsed()
     );
-    let cancelled = fake.await_received("notifications/cancelled", 1).await;
-    assert_eq!(
-        cancelled[0].params()["requestId"],
-        fake.received_of("tools/call")[0].message()["id"]
-    );
+    let id = fake.received_of("tools/call")[0].message()["id"].clone();
+    let told = || {
+        let received = fake.received();
+        // Over HTTP, a stateless server is told by the end of the stream.
+        let closed = received.iter().find_map(|received| received.closed.clone());
+        let cancelled = received
+            .iter()
+            .find(|received| received.method.as_deref() == Some("notifications/cancelled"));
+        closed.or_else(|| Some(cancelled?.params()["requestId"].to_string()))
+    };
+    assert_eq!(wait_until(AT_ONCE, "a cancel", told).await, id.to_string());
     assert_eq!(
         text(&client.call("a_quick", "{}").await),
         "{}",

@@ -4,7 +4,7 @@ use mcpr_tests::{Fake, gateway};
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn agg_12_b25_a_list_is_answered_although_a_server_never_answers() {
+async fn b25_agg_12_a_list_is_answered_although_a_server_never_answers() {
     let good = ["a", "b", "c", "d"].map(|name| (name, Fake::script().tool("t").stdio()));
     let slow = Fake::script()
         .tool("t")
@@ -74,6 +74,24 @@ async fn agg_12_a_stored_listing_is_shown_while_its_server_starts() {
         listed["result"]["_meta"]["dev.mcpr/servers"]["a"]["state"],
         "stale"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agg_12_agg_13_what_a_server_has_listed_in_this_run_is_shown_while_it_is_started_anew() {
+    let fake = Fake::script().tool("t").stdio();
+    let gateway = gateway().fake("a", &fake).ready().await;
+    let client = gateway.client().await;
+    fake.rescript(Fake::script().tool("t").with(r#"{"silent": ["initialize"]}"#));
+
+    gateway.operate("servers/restart", json!({ "name": "a" })).await;
+    gateway.listed_as("a", "stale").await;
+    assert_eq!(client.tool_names().await, ["a_t"]);
+
+    gateway.operate("servers/disable", json!({ "name": "a" })).await;
+    assert!(client.tool_names().await.is_empty());
+    gateway.operate("servers/enable", json!({ "name": "a" })).await;
+    gateway.listed_as("a", "stale").await;
+    assert_eq!(client.tool_names().await, ["a_t"], "they are there at once");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,16 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use mcpr_tests::{Fake, await_no_process, gateway, processes, wait_until};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{impatient, text};
-
-/// An entry whose server is a grandchild of the gateway: `sh` starts it and waits.
-fn grandchild(fake: &Fake, prefix: &str) -> Value {
-    let [program, spec] = fake.command();
-    // In the background a shell gives its children no stdin, so it is handed on under another number.
-    json!({ "command": "sh", "args": ["-c", format!("exec 3<&0; {prefix} {program} {spec} <&3 & wait")] })
-}
 
 fn mark(fake: &Fake) -> String {
     fake.spec_path().display().to_string()
@@ -29,7 +22,7 @@ async fn b06_srv_04_a_stop_leaves_no_process_and_no_zombie() {
     let (plain, deep) = (Fake::script().tool("t").stdio(), Fake::script().tool("t").stdio());
     let gateway = gateway()
         .fake("a", &plain)
-        .server("b", grandchild(&deep, ""))
+        .server("b", deep.grandchild(""))
         .ready()
         .await;
     assert_eq!(text(&gateway.client().await.call("b_t", "{}").await), "{}");
@@ -44,7 +37,7 @@ async fn b06_srv_04_a_stop_leaves_no_process_and_no_zombie() {
 #[tokio::test(flavor = "multi_thread")]
 async fn b06_srv_04_a_gateway_that_is_dropped_leaves_nothing() {
     let deep = Fake::script().tool("t").stdio();
-    let gateway = gateway().server("b", grandchild(&deep, "")).ready().await;
+    let gateway = gateway().server("b", deep.grandchild("")).ready().await;
     let pids = processes(&mark(&deep));
 
     drop(gateway);
@@ -56,7 +49,7 @@ async fn b06_srv_04_a_gateway_that_is_dropped_leaves_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn b06_a_server_that_left_its_group_is_found_too() {
     let deep = Fake::script().tool("t").stdio();
-    let gateway = gateway().server("b", grandchild(&deep, "setsid")).ready().await;
+    let gateway = gateway().server("b", deep.grandchild("setsid")).ready().await;
     assert_eq!(text(&gateway.client().await.call("b_t", "{}").await), "{}");
 
     gateway.core.shutdown().await;
@@ -67,7 +60,7 @@ async fn b06_a_server_that_left_its_group_is_found_too() {
 #[tokio::test(flavor = "multi_thread")]
 async fn b06_what_a_dead_server_leaves_behind_is_gone_before_it_is_started_again() {
     let deep = Fake::script().tool("t").stdio();
-    let mut entry = grandchild(&deep, "");
+    let mut entry = deep.grandchild("");
     entry["mcpr"] = impatient();
     let gateway = gateway().server("b", entry).ready().await;
     let shell = gateway.server("b").await["pid"].to_string();
@@ -84,7 +77,7 @@ async fn b06_what_a_dead_server_leaves_behind_is_gone_before_it_is_started_again
 #[tokio::test(flavor = "multi_thread")]
 async fn b06_a_start_that_fails_leaves_nothing() {
     let fake = Fake::script().with(r#"{"silent": ["initialize"]}"#).stdio();
-    let mut entry = grandchild(&fake, "");
+    let mut entry = fake.grandchild("");
     entry["mcpr"] =
         json!({ "timeouts": { "start": "300ms" }, "restart": { "backoffMin": "1h", "backoffMax": "1h" } });
     let gateway = gateway().server("a", entry).start().await;

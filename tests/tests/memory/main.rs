@@ -1,9 +1,46 @@
-//! What a gateway keeps of what a server pours out. The memory of a process is measured here, so this
-//! binary has one test.
+//! What a gateway keeps of what others pour out. The memory of a process is measured here, so the tests
+//! of this binary run one after the other.
 
-use mcpr_tests::{Fake, Gateway, gateway};
+mod deaf;
+mod endless;
+#[expect(dead_code, reason = "shared with the tests of the client side")]
+#[path = "../front/wire.rs"]
+mod wire;
 
-/// The most memory that this process has used so far, in bytes.
+use tokio::sync::{Mutex, MutexGuard};
+
+static TURN: Mutex<()> = Mutex::const_new(());
+
+/// The only test that runs while it is kept.
+struct Alone {
+    _turn: MutexGuard<'static, ()>,
+    before: usize,
+}
+
+impl Alone {
+    async fn begin() -> Self {
+        let mut alone = Self {
+            _turn: TURN.lock().await,
+            before: 0,
+        };
+        alone.forget();
+        alone
+    }
+
+    /// Counts from here on.
+    fn forget(&mut self) {
+        // The peak becomes what is used now (proc(5), clear_refs).
+        std::fs::write("/proc/self/clear_refs", "5").expect("the peak can be set back");
+        self.before = peak_memory();
+    }
+
+    /// How many bytes the process has used beyond what it used then.
+    fn grown(&self) -> usize {
+        peak_memory().saturating_sub(self.before)
+    }
+}
+
+/// The most memory that this process has used since it was forgotten, in bytes.
 fn peak_memory() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").expect("there is /proc");
     let line = status
@@ -15,38 +52,4 @@ fn peak_memory() -> usize {
         .parse::<usize>()
         .expect("a number")
         * 1024
-}
-
-/// Calls the tool `t` of the server `a`.
-async fn call(gateway: &Gateway) {
-    let answer = gateway.client().await.call("a_t", "{}").await;
-    assert_eq!(answer["result"]["content"][0]["text"], "{}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn b58_b89_endless_lines_are_thrown_away_and_all_goes_on() {
-    let stderr = Fake::script().tool("t").with(r#"{"stderr": 20000000}"#).stdio();
-    let gateway_of_stderr = gateway().fake("a", &stderr).ready().await;
-    let before = peak_memory();
-    for _ in 0..5 {
-        call(&gateway_of_stderr).await;
-    }
-    let grown = peak_memory() - before;
-    assert!(
-        grown < 20_000_000,
-        "100 MB of stderr went by and {grown} bytes stayed"
-    );
-
-    let flood = r#"{"flood": 40000000, "junk_on": "tools/call"}"#;
-    let stdout = Fake::script().tool("t").with(flood).stdio();
-    let gateway_of_stdout = gateway().fake("a", &stdout).ready().await;
-    let before = peak_memory();
-    call(&gateway_of_stdout).await;
-    call(&gateway_of_stdout).await;
-    assert_eq!(gateway_of_stdout.server("a").await["starts"], 1);
-    let grown = peak_memory() - before;
-    assert!(
-        grown < 45_000_000,
-        "{grown} bytes for a line of 40 MB with a limit of 16 MiB"
-    );
 }

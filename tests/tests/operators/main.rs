@@ -12,3 +12,4 @@ mod doors;
 mod ending;
 mod events;
 mod leaving;
+mod metrics;

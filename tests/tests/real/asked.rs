@@ -3,10 +3,9 @@
 use ::rmcp::model::ProtocolVersion;
 use mcpr_tests::drivers::{Answers, Client, Operation, Told};
 use mcpr_tests::peers::{self, Served};
-use mcpr_tests::{Eras, Gateway, Reference, gateway};
+use mcpr_tests::{Brood, Eras, Gateway, Reference, gateway};
 use serde_json::{Value, json};
 
-use crate::brood::Brood;
 use crate::rmcp::{SESSION, STATELESS, Sdk};
 
 /// Where users are sent.

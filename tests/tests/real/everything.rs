@@ -3,10 +3,9 @@
 use ::rmcp::model::ProtocolVersion;
 use mcpr_tests::drivers::{Client, Operation, Told};
 use mcpr_tests::peers::{self, Served};
-use mcpr_tests::{Gateway, gateway};
+use mcpr_tests::{Brood, Gateway, gateway};
 use serde_json::{Value, json};
 
-use crate::brood::Brood;
 use crate::rmcp::{List, Sdk};
 
 /// The same server over stdio, streamable HTTP and old SSE.

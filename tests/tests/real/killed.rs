@@ -4,11 +4,10 @@ use std::process::Command;
 
 use mcpr_tests::drivers::{Answers, Client, Operation};
 use mcpr_tests::peers::{self, Words};
-use mcpr_tests::{Gateway, gateway};
+use mcpr_tests::{Brood, Gateway, gateway};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::brood::Brood;
 use crate::rmcp::{List, SESSION, STATELESS, Sdk};
 
 const LONG: &str = "everything_trigger_long_running_operation";

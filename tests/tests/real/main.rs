@@ -1,7 +1,6 @@
 //! Real servers and real clients together: what people have, in front of and behind one gateway.
 
 mod asked;
-mod brood;
 mod builtins;
 mod bytes;
 mod clients;

@@ -1,8 +1,6 @@
 //! Servers on old releases of the Python SDK, one of which does not survive the question for its era.
 
-use mcpr_tests::{Client, gateway, peers};
-
-use crate::brood::Brood;
+use mcpr_tests::{Brood, Client, gateway, peers};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn old_sdk_servers_serve_clients_of_both_eras() {

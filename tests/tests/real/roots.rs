@@ -1,10 +1,8 @@
 //! Roots that a real server remembers (`protocol.md` 20, row 5).
 
 use mcpr_tests::talk::{Question, Saying};
-use mcpr_tests::{gateway, peers};
+use mcpr_tests::{Brood, gateway, peers};
 use serde_json::json;
-
-use crate::brood::Brood;
 
 const FORM: &str = r#"{"name":"everything_trigger_elicitation_request","arguments":{}}"#;
 const ROOTS: &str = r#"{"name":"everything_get_roots_list","arguments":{}}"#;

@@ -4,11 +4,10 @@
 
 use mcpr_tests::client::Stateless;
 use mcpr_tests::drivers::{Answers, Client, Operation};
-use mcpr_tests::{Eras, Reference, gateway, peers};
+use mcpr_tests::{Brood, Eras, Reference, gateway, peers};
 use rmcp::model::LoggingLevel;
 use serde_json::json;
 
-use crate::brood::Brood;
 use crate::rmcp::{SESSION, STATELESS, Sdk};
 
 const NOW: &str = "time_get_current_time";

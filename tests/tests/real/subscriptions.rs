@@ -5,11 +5,9 @@ use std::time::Duration;
 use mcpr_tests::drivers::{Client, Operation};
 use mcpr_tests::http::Connection;
 use mcpr_tests::peers::{self, Served};
-use mcpr_tests::{Gateway, gateway};
+use mcpr_tests::{Brood, Gateway, gateway};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-
-use crate::brood::Brood;
 
 /// The memory server behind a gateway.
 async fn memory(folder: &TempDir, brood: &Brood) -> Gateway {

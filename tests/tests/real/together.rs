@@ -1,10 +1,9 @@
 //! Real clients at once on one real server over stdio (`protocol.md` 20, row 7).
 
 use mcpr_tests::drivers::{Answers, Client, Operation, Told};
-use mcpr_tests::{Gateway, gateway, peers};
+use mcpr_tests::{Brood, Gateway, gateway, peers};
 use serde_json::json;
 
-use crate::brood::Brood;
 use crate::rmcp::{STATELESS, Sdk};
 
 /// How often each client calls.

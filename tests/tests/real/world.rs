@@ -5,11 +5,10 @@ use std::path::Path;
 use std::process::Command;
 
 use mcpr_tests::peers::{self, Served, Words};
-use mcpr_tests::{Builder, Gateway, gateway};
+use mcpr_tests::{Brood, Builder, Gateway, gateway};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::brood::Brood;
 use crate::page::{self, Page};
 
 /// All that the nine servers need, and themselves as far as the gateway does not start them.

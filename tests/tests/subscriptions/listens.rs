@@ -161,8 +161,8 @@ async fn sec_05_a_pipe_has_so_many_listens_and_not_one_more() {
 
     let refused = wire.next().await;
     assert_eq!(
-        (&refused["id"], &refused["error"]["code"]),
-        (&json!("x"), &json!(-32600)),
+        (&refused["id"], &refused["error"]["data"]["reason"]),
+        (&json!("x"), &json!("busy")),
         "{refused}"
     );
 }

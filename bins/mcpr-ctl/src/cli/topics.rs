@@ -33,6 +33,8 @@ mcpr-ctl:
 mcpr-gateway:
   MCPR_LISTEN      as --listen
   MCPR_PORT        as --port
+  MCPR_TLS_CERT    as --tls-cert
+  MCPR_TLS_KEY     as --tls-key
   MCPR_LOG_LEVEL   as --log-level
   MCPR_LOG_FORMAT  as --log-format
 

@@ -10,6 +10,8 @@ Environment (a flag wins over a variable, and that over the file):
   MCPR_HOME        one folder for configuration, database, logs and socket
   MCPR_LISTEN      as --listen
   MCPR_PORT        as --port
+  MCPR_TLS_CERT    as --tls-cert
+  MCPR_TLS_KEY     as --tls-key
   MCPR_LOG_LEVEL   as --log-level
   MCPR_LOG_FORMAT  as --log-format
   MCPR_TOKEN       the token for `connect --url`

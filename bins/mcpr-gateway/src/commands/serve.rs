@@ -8,7 +8,7 @@ use std::time::Duration;
 use mcpr_admin::ExitCode;
 use mcpr_core::front::http::{self, Door};
 use mcpr_telemetry::{Format, Telemetry, fatal};
-use mcpr_transport::http::server::Bound;
+use mcpr_transport::http::server::{Bound, Options};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -145,13 +145,18 @@ impl Fronts {
             control,
             door,
             options,
+            tls,
         } = doors;
+        let secured = Options {
+            tls,
+            ..options.clone()
+        };
         let mut fronts = Self {
             network: JoinSet::new(),
             control: JoinSet::new(),
         };
         for bound in network {
-            let serving = http::serve(host.gateway.clone(), bound, door, options.clone());
+            let serving = http::serve(host.gateway.clone(), bound, door, secured.clone());
             fronts.network.spawn(serving);
         }
         match control {

@@ -15,3 +15,4 @@ mod reloading;
 mod stage;
 mod starting;
 mod systemd;
+mod tls;

@@ -63,3 +63,16 @@ fn cfg_05_a_hangup_has_the_configuration_read_again() {
     assert_eq!(servers(&gateway), ["calc"]);
     assert_eq!(gateway.children(), calc);
 }
+
+#[test]
+fn cfg_05_a_file_that_is_written_only_when_the_gateway_runs_is_found() {
+    let stage = Stage::new();
+    let mut gateway = stage.start(&["serve", "--port", "0"]);
+    gateway.hears("Authorization: Bearer");
+
+    stage.write("mcpr.json", &file(&["calc"]));
+
+    until("the server is up", || {
+        (servers(&gateway) == ["calc"]).then_some(())
+    });
+}

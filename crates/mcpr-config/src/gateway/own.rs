@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use mcpr_auth::Rate;
 use mcpr_registry::Naming;
 use mcpr_upstream::Timeouts;
 
 use super::plans::{history, named, project, toolset};
-use super::{Drain, GatewayOptions, Limits, Listen, LogFile, LogOptions, Startup};
+use super::{Drain, GatewayOptions, Limits, Listen, LogFile, LogOptions, PerPrincipal, Startup, TlsFiles};
 use crate::fault::Fault;
 use crate::keys;
 use crate::paths::Folder;
@@ -18,6 +19,7 @@ pub(crate) fn read(node: &Node, folder: &dyn Fn(&Path) -> Folder) -> Result<Gate
     let members = node.members(&keys::GATEWAY)?;
     let mut options = GatewayOptions::default();
     serving(&mut options, &members)?;
+    members.read_into(&mut options.tls, "tls", |node| tls(node, folder))?;
     members.read("naming", |node| naming(&mut options.naming, node))?;
     members.read("resources", |node| resources(&mut options.naming, node))?;
     members.read_into(&mut options.startup, "startup", startup)?;
@@ -45,6 +47,16 @@ fn serving(options: &mut GatewayOptions, members: &Members<'_>) -> Result<(), Fa
     members.read_into(&mut options.allowed_origins, "allowedOrigins", |node| {
         each(node, origin)
     })
+}
+
+fn tls(node: &Node, folder: &dyn Fn(&Path) -> Folder) -> Result<Option<TlsFiles>, Fault> {
+    let members = node.members(&keys::TLS)?;
+    let path = |node: &Node| Ok(folder(&node.place.file).path(&node.filled()?));
+    match (members.read("cert", path)?, members.read("key", path)?) {
+        (Some(cert), Some(key)) => Ok(Some(TlsFiles { cert, key })),
+        (None, None) => Ok(None),
+        _ => Err(node.fault("needs both `cert` and `key`, the files of a certificate and of its key")),
+    }
 }
 
 fn each<T>(node: &Node, how: impl Fn(&Node) -> Result<T, Fault>) -> Result<Vec<T>, Fault> {
@@ -150,7 +162,30 @@ fn limits(node: &Node) -> Result<Limits, Fault> {
     members.read_into(&mut limits.subscriptions, "subscriptions", |node| {
         node.whole(1..=1_000_000)
     })?;
+    members.read_into(&mut limits.per_principal, "perPrincipal", per_principal)?;
     Ok(limits)
+}
+
+fn per_principal(node: &Node) -> Result<PerPrincipal, Fault> {
+    let mut limits = PerPrincipal::default();
+    let members = node.members(&keys::PER_PRINCIPAL)?;
+    let count = |node: &Node| node.whole(1..=1_000_000);
+    members.read_into(&mut limits.in_flight, "inFlight", count)?;
+    members.read_into(&mut limits.sessions, "sessions", count)?;
+    members.read_into(&mut limits.streams, "streams", count)?;
+    members.read_into(&mut limits.connections, "connections", count)?;
+    members.read_into(&mut limits.rate, "rate", rate)?;
+    Ok(limits)
+}
+
+fn rate(node: &Node) -> Result<Option<Rate>, Fault> {
+    match node.text()? {
+        "off" => Ok(None),
+        text => text
+            .parse()
+            .map(Some)
+            .map_err(|error| node.fault(format_args!("is not valid: {error}, or \"off\""))),
+    }
 }
 
 fn page_size(node: &Node) -> Result<Option<usize>, Fault> {

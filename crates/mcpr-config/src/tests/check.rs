@@ -61,3 +61,16 @@ fn cfg_06_a_broken_file_and_a_broken_variable_are_both_told() {
     );
     insta::assert_json_snapshot!(report);
 }
+
+#[test]
+fn cfg_06_a_certificate_that_is_not_there_is_told() {
+    let text = r#"{"mcpr": {"tls": {"cert": "cert.pem", "key": "key.pem"}}}"#;
+    let report = report(Fixed::default().file("/base/cert.pem", "…"), text);
+
+    let told: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
+    assert!(!report.valid);
+    assert!(
+        matches!(&told[..], [one] if one.contains("`mcpr.tls.key`") && one.contains("/base/key.pem")),
+        "{told:?}"
+    );
+}

@@ -32,6 +32,9 @@ use crate::suspension::{ROUNDS, tool_error};
 /// How long more questions are waited for before a stateless client gets those there are.
 const GATHER: Duration = Duration::from_millis(25);
 
+/// How many questions of one call may be open at once; more are declined (SEC-05).
+const QUESTIONS: usize = 64;
+
 /// How long a person may think about one question.
 const LEG: Duration = Duration::from_secs(600);
 
@@ -212,8 +215,9 @@ impl Course {
         let allowed = context.abilities.allows(method, question.params.as_ref());
         // Roots are kept by servers, so others must not have calls open here meanwhile.
         let shared = *method == Method::RootsList && !open.lease.replica.is_one_clients(open.lease.party);
+        let too_many = self.asking.put.len() + self.asking.gathered.len() >= QUESTIONS;
         // Nobody reads what one says that was adopted.
-        if self.adopted || shared || !allowed {
+        if self.adopted || shared || too_many || !allowed {
             self.told_roots(method, false);
             let answer = declined(method);
             self.reply(vec![(request.id, answer)]);

@@ -78,6 +78,7 @@ impl Attempts {
                 );
             }
         }
+        call.gateway.metrics.retried(call.target.server.as_str());
         past.tried.add(lease, failed);
         Ok(())
     }

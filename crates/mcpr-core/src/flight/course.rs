@@ -21,12 +21,14 @@ use super::asking::Asking;
 use super::attempts::Attempts;
 use super::begin::{begin, set_log_level};
 use super::old_task::{OldTask, begin_wait, cancel_task, unrelated};
+use super::renewals::Renewals;
 use super::task::{Followed, Followee, cancel_followed};
 use super::{Cancel, Done, Step};
 use crate::call::Call;
 use crate::fault::Fault;
 use crate::progress::Progress;
 use crate::question::Answer;
+use crate::quota::Spot;
 use crate::record::{Ending, record, said_of, status_of};
 use crate::suspension::Ticket;
 
@@ -50,7 +52,7 @@ pub(super) struct Course {
     pub(super) outbox: VecDeque<Rope>,
     /// How it ends, once that is known.
     last: Option<Step>,
-    pub(super) renewals: u32,
+    pub(super) renewals: Renewals,
     pub(super) refreshed: bool,
     /// Whether it goes on without anybody who reads what it says.
     pub(super) adopted: bool,
@@ -60,6 +62,8 @@ pub(super) struct Course {
     pub(super) followed: Option<Followee>,
     /// Where it waits for the client after this answer.
     pub(super) parking: Option<Ticket>,
+    /// Among what its principal has at servers; one that is parked has none.
+    pub(super) spot: Option<Spot>,
 }
 
 pub(super) enum State {
@@ -106,7 +110,7 @@ impl Open {
 }
 
 impl Course {
-    pub(super) fn new(call: Call, cancel: Arc<Cancel>) -> Self {
+    pub(super) fn new(call: Call, cancel: Arc<Cancel>, spot: Spot) -> Self {
         let call = Arc::new(call);
         let (limit, silence) = call.limits();
         Self {
@@ -123,12 +127,13 @@ impl Course {
             asking: Asking::default(),
             outbox: VecDeque::new(),
             last: None,
-            renewals: 0,
+            renewals: Renewals::default(),
             refreshed: false,
             adopted: false,
             task: None,
             followed: None,
             parking: None,
+            spot: Some(spot),
         }
     }
 

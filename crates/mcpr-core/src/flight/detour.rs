@@ -14,13 +14,11 @@ use super::Step;
 use super::attempts::is_loss;
 use super::begin::{begin, begin_renewed, reach};
 use super::course::{Course, Open, State};
+use super::renewals::Renewals;
 use super::task::lost;
 use crate::call::{Call, takes_inputs};
 use crate::record::status_of;
 use crate::visits::Wanted;
-
-/// How often an expired session is renewed for one request before that is given up.
-const RENEWALS: u32 = 10;
 
 /// How long a tool's schema may take to be read again.
 const REFRESH: Duration = Duration::from_secs(5);
@@ -84,8 +82,10 @@ impl Course {
             return Some(self.fail(&lost(&lease, failed)));
         }
         let expired = failed.kind == FailedKind::SessionExpired;
-        if expired && failed.sent == Sent::No && self.renewals < RENEWALS {
-            self.renewals += 1;
+        let worth_another = |renewals: &mut Renewals| {
+            renewals.another(Arc::as_ptr(&lease.replica).addr(), lease.replica.answers())
+        };
+        if expired && failed.sent == Sent::No && worth_another(&mut self.renewals) {
             self.state = State::Beginning(Box::pin(begin_renewed(self.call.clone(), lease, attempts)));
             return None;
         }

@@ -8,7 +8,9 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::future::join_all;
 use mcpr_protocol::{Broken, Era, Message, Method, Notification, Request, Response, Rope, Version};
+use tokio::time::Instant;
 
+use super::LEVELS;
 use crate::client::Client;
 use crate::dispatch::Handled;
 use crate::fault::Fault;
@@ -71,7 +73,7 @@ impl Batch {
     /// When it is not to be taken as a whole: then nothing of it may be carried out.
     pub(super) fn read(text: &Bytes) -> Result<Self, Fault> {
         let mut batch = Self::default();
-        for member in Message::parse_batch(text, MOST).map_err(Fault::Message)? {
+        for member in Message::parse_batch(text, MOST, LEVELS).map_err(Fault::Message)? {
             match member {
                 Ok(Message::Request(request)) => batch.requests.push(request),
                 Ok(Message::Notification(note)) => batch.notes.push(note),
@@ -139,20 +141,14 @@ impl Answers {
         self.flights.is_empty()
     }
 
+    /// When the first of them is given up.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.flights.iter().filter_map(Flight::deadline).min()
+    }
+
     /// What comes next for any of them; `None` when all have ended. Cancel-safe.
     pub(super) async fn next(&mut self) -> Option<Step> {
         poll_fn(|cx| self.poll_next(cx)).await
-    }
-
-    /// The next message for the client; `None` when all have ended. Cancel-safe.
-    pub(super) async fn next_message(&mut self) -> Option<Rope> {
-        loop {
-            match self.next().await? {
-                Step::Note(note) => return Some(note),
-                Step::Done(done) => return Some(done.text),
-                Step::Slow | Step::Cancelled => {}
-            }
-        }
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Step>> {

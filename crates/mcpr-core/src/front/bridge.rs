@@ -29,8 +29,9 @@ use mcpr_transport::Failed;
 use mcpr_transport::child::{Line, LineReader};
 use mcpr_transport::http::client::{Answer, Link};
 use parking_lot::Mutex;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{Notify, mpsc};
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -39,10 +40,12 @@ use self::era::ParamTable;
 use self::renew::Renewal;
 use self::session::Session;
 use self::subscribed::Subscribed;
+use crate::front::lines::{self, Lines};
 use crate::session::cancelled;
 
-/// How many messages wait to be written before their senders wait.
-const QUEUE: usize = 256;
+/// How many requests may be under way: more than the gateway takes of one principal, which says so
+/// itself.
+const AT_ONCE: usize = 1024;
 
 /// How long requests may take that are under way when the client closes its end: a script that
 /// writes its requests and ends still gets its answers.
@@ -109,7 +112,7 @@ pub async fn serve(
     input: impl AsyncRead + Unpin + Send,
     output: impl AsyncWrite + Unpin + Send,
 ) -> io::Result<()> {
-    let (lines, queue) = mpsc::channel(QUEUE);
+    let (lines, queue) = lines::channel();
     let bridge = Arc::new(Bridge {
         link: link.clone(),
         lines,
@@ -120,7 +123,7 @@ pub async fn serve(
         underway: Mutex::default(),
         params: Mutex::default(),
     });
-    let mut writing = Box::pin(write(output, queue));
+    let mut writing = Box::pin(queue.write(output));
     let read = tokio::select! {
         read = bridge.run(input) => Some(read),
         () = &mut writing => None, // The client no longer reads.
@@ -134,7 +137,7 @@ pub async fn serve(
 
 struct Bridge {
     link: Link,
-    lines: mpsc::Sender<Rope>,
+    lines: Lines,
     session: Mutex<Option<Session>>,
     renewal: Renewal,
     subscribed: Subscribed,
@@ -202,6 +205,9 @@ impl Bridge {
         if request.method == Method::Initialize {
             // Nothing overtakes it: what follows belongs to the session that it opens.
             return self.initialize(&request, text).await;
+        }
+        if work.len() >= AT_ONCE {
+            return self.refuse(Some(&request.id), &too_many()).await;
         }
         match self.enter(&request) {
             Some(given_up) => drop(work.spawn(self.clone().call(request, text, given_up))),
@@ -341,7 +347,7 @@ impl Bridge {
 
     /// Writes one message; a client that is gone ends the bridge.
     async fn say(&self, message: Rope) {
-        let _ = self.lines.send(message).await;
+        self.lines.say(message).await;
     }
 }
 
@@ -353,21 +359,14 @@ fn unreadable(line: &Line) -> ErrorObject {
     ErrorObject::new(code::PARSE, text)
 }
 
+fn too_many() -> ErrorObject {
+    let text = format!("{AT_ONCE} requests are under way on this pipe; try again when one of them has ended");
+    ErrorObject::new(code::INTERNAL, text).with(&json!({ "reason": "busy", "retry": "safe" }))
+}
+
 fn twice(id: &Id) -> ErrorObject {
     ErrorObject::new(
         code::INVALID_REQUEST,
         format!("a request with the id {id} is still under way"),
     )
-}
-
-/// Writes messages as lines, flushed when no other waits.
-async fn write(mut output: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<Rope>) {
-    while let Some(message) = queue.recv().await {
-        let mut line = message.on_one_line();
-        line.push_static("\n");
-        let written = output.write_all_buf(&mut line).await;
-        if written.is_err() || (queue.is_empty() && output.flush().await.is_err()) {
-            return;
-        }
-    }
 }

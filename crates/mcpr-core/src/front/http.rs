@@ -22,9 +22,14 @@ use mcpr_transport::http::server::{self, Bound, Call, End, Front, Health, Operat
 use mcpr_transport::sse;
 use serde_json::json;
 
-use self::refusal::unauthorized;
+use self::refusal::{hung_up, unauthorized};
+use crate::fault::Fault;
 use crate::gateway::Gateway;
 use crate::operations::Operator;
+use crate::quota::{Share, Spot};
+
+/// The media type of metrics (OpenMetrics 1.0, section 4.1).
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Who is let in at an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,21 +72,37 @@ struct HttpFront {
     door: Door,
 }
 
+/// What is remembered of a connection from one request to the next.
+#[derive(Default)]
+struct Visit {
+    /// The token that was verified last.
+    memo: Memo,
+    /// What it counts as among the connections of whoever came last.
+    spot: Option<Spot>,
+}
+
 impl Front for HttpFront {
     type Caller = Principal;
-    type Memo = Memo;
+    type Memo = Visit;
 
-    fn admit(&self, head: &Parts, memo: &mut Memo) -> Result<Principal, Box<Reply>> {
-        match self.door {
-            Door::Open => Ok(Principal::anonymous()),
-            Door::Control => Ok(Principal::local()),
+    fn admit(&self, head: &Parts, visit: &mut Visit) -> Result<Principal, Box<Reply>> {
+        let caller = match self.door {
+            Door::Control => return Ok(Principal::local()),
+            Door::Open => Principal::anonymous(),
             Door::Tokens => {
                 let presented = bearer(head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes));
-                let verified = presented
-                    .and_then(|token| memo.verify(self.gateway.doorkeeper.tokens(), token, Timestamp::now()));
-                verified.map_err(|denied| Box::new(unauthorized(&denied)))
+                let verified = presented.and_then(|token| {
+                    let tokens = self.gateway.doorkeeper.tokens();
+                    visit.memo.verify(tokens, token, Timestamp::now())
+                });
+                verified.map_err(|denied| {
+                    self.gateway.metrics.refused();
+                    Box::new(unauthorized(&denied))
+                })?
             }
-        }
+        };
+        self.count_in(&caller, visit)?;
+        Ok(caller)
     }
 
     async fn mcp(&self, caller: Principal, call: Call) -> Reply {
@@ -105,6 +126,13 @@ impl Front for HttpFront {
         }
     }
 
+    fn metrics(&self, caller: Principal) -> Reply {
+        if self.door == Door::Tokens && !caller.allows(Scope::Admin) {
+            return whole(refuse(Operator::lacks_scope("admin")));
+        }
+        Reply::text(self.gateway.metrics.render(), OPEN_METRICS)
+    }
+
     fn health(&self, which: Health) -> Reply {
         let well = which == Health::Alive || self.gateway.is_ready();
         let status = if well {
@@ -116,6 +144,30 @@ impl Front for HttpFront {
             status,
             RawJson::render(&json!({ "status": if well { "ok" } else { "stopping" } })),
         )
+    }
+}
+
+impl HttpFront {
+    /// Counts the connection among those of whoever comes on it.
+    fn count_in(&self, caller: &Principal, visit: &mut Visit) -> Result<(), Box<Reply>> {
+        if visit.spot.as_ref().is_some_and(|spot| spot.is_of(caller)) {
+            return Ok(());
+        }
+        visit.spot = None;
+        match self.gateway.take_spot(caller, Share::Connection) {
+            Ok(spot) => visit.spot = Some(spot),
+            Err(full) => return Err(Box::new(hung_up(&full.into()))),
+        }
+        Ok(())
+    }
+
+    /// Counts what a caller sends over the network.
+    fn pace(&self, caller: &Principal, requests: usize) -> Result<(), Fault> {
+        match self.door {
+            Door::Control => Ok(()),
+            Door::Tokens | Door::Open if requests == 0 => Ok(()),
+            Door::Tokens | Door::Open => self.gateway.pace(caller, requests),
+        }
     }
 }
 

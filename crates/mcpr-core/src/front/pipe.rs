@@ -1,7 +1,6 @@
 //! A client on a pipe: one line is one message. Both eras may be mixed on one pipe.
 
 mod batch;
-mod lines;
 
 use std::future::poll_fn;
 use std::io;
@@ -23,16 +22,16 @@ use mcpr_transport::child::{Line, LineReader};
 use memchr::memmem;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use self::lines::{broken, write};
+use super::LEVELS;
 use crate::client::Context;
 use crate::dispatch::Handled;
 use crate::fault::Fault;
-use crate::flight::{Done, Step};
+use crate::flight::{Done, Step, within};
+use crate::front::lines::{self, Lines};
 use crate::gateway::Gateway;
 use crate::notices::{Listen, SessionNotices};
 use crate::scope::Asked;
@@ -40,11 +39,9 @@ use crate::session::cancelled;
 use crate::session::{Flights, Session};
 use crate::stateless;
 
-/// How many messages wait to be written before their senders wait.
-const QUEUE: usize = 256;
-
-/// How many listens may be open on one pipe (SEC-05).
-const LISTENS: usize = 256;
+/// How many requests of a pipe are looked at beside those that its principal may have under way:
+/// such as wait for the first lists, or to be answered.
+const SPARE: usize = 64;
 
 /// How long answers under way may take after the client has closed its end: one that pipes a few
 /// lines into mcpr wants to read what they come to. Clients wait about as long for the end.
@@ -67,8 +64,8 @@ pub async fn serve(
     input: impl AsyncRead + Unpin + Send + 'static,
     output: impl AsyncWrite + Unpin + Send + 'static,
 ) -> io::Result<Instant> {
-    let (lines, queue) = mpsc::channel(QUEUE);
-    let writer = tokio::spawn(write(output, queue));
+    let (lines, queue) = lines::channel();
+    let writer = tokio::spawn(queue.write(output));
     let pipe = Arc::new(Pipe {
         gateway: gateway.clone(),
         principal,
@@ -104,7 +101,7 @@ struct Pipe {
     principal: Principal,
     /// What the client's requests say about their scope where they say nothing.
     asked: Asked,
-    lines: mpsc::Sender<Rope>,
+    lines: Lines,
     session: Mutex<Option<Arc<Session>>>,
     /// The requests under way of the stateless era.
     stateless: Arc<Flights>,
@@ -123,7 +120,7 @@ impl Pipe {
         let mut reader = LineReader::new(input);
         loop {
             let line = tokio::select! {
-                line = self.next(&mut reader) => line?,
+                line = self.next(&mut reader, work) => line?,
                 () = self.lines.closed() => return Ok(()), // The client reads no longer.
                 () = self.gateway.stop.cancelled() => return Ok(()),
             };
@@ -136,15 +133,27 @@ impl Pipe {
         }
     }
 
-    /// The next line, once there is room for what it comes to: a client that reads nothing is not
-    /// read from any further (SEC-05).
-    async fn next(&self, reader: &mut LineReader<impl AsyncRead + Unpin>) -> io::Result<Option<Line>> {
-        drop(self.lines.reserve().await);
+    /// The next line, once there is room for what it comes to: a client that reads nothing, or asks
+    /// for more than can be under way, is not read from any further (SEC-05).
+    async fn next(
+        &self,
+        reader: &mut LineReader<impl AsyncRead + Unpin>,
+        work: &mut JoinSet<()>,
+    ) -> io::Result<Option<Line>> {
+        while work.len() >= self.most_at_once() {
+            work.join_next().await;
+        }
+        self.lines.has_room().await;
         reader.next().await
     }
 
+    fn most_at_once(&self) -> usize {
+        let limits = self.gateway.plan().options.limits.per_principal;
+        2 * limits.in_flight + limits.streams + SPARE
+    }
+
     async fn take(self: Arc<Self>, text: &Bytes, work: &mut JoinSet<()>) {
-        match Message::parse(text) {
+        match Message::parse_within(text, LEVELS) {
             Ok(Message::Request(request)) => match self.context(&request) {
                 Ok(Some(context)) => self.begin(context, request, work).await,
                 Ok(None) => self.initialize(request, work).await,
@@ -237,7 +246,7 @@ impl Pipe {
             Handled::Done(done) => self.say(done.text).await,
             Handled::Flight(mut flight) => loop {
                 match flight.next().await {
-                    Step::Note(note) => self.say(note).await,
+                    Step::Note(note) => within(flight.deadline(), self.say(note)).await,
                     Step::Done(done) => return self.say(done.text).await,
                     Step::Slow => {}
                     Step::Cancelled => return,
@@ -249,20 +258,7 @@ impl Pipe {
 
     /// Passes on what a listen says, to its end.
     async fn listen(&self, id: Id, mut listen: Listen) {
-        let open = {
-            let mut listens = self.listens.lock();
-            let fits = listens.len() < LISTENS;
-            if fits {
-                listens.push((id.clone(), listen.cancel_token()));
-            }
-            fits
-        };
-        if !open {
-            let text = format!("{LISTENS} listens are open on this pipe, which is the limit; end some first");
-            return self
-                .refuse(Some(&id), &Fault::InvalidRequest(text), Era::Stateless)
-                .await;
-        }
+        self.listens.lock().push((id.clone(), listen.cancel_token()));
         while let Some(message) = listen.next().await {
             self.say(message).await;
         }
@@ -340,7 +336,7 @@ impl Pipe {
 
     /// Writes one message; a client that is gone is noticed by the reader.
     async fn say(&self, message: Rope) {
-        let _ = self.lines.send(message).await;
+        self.lines.say(message).await;
     }
 
     /// Lets answers out that are under way; notices and listens end.
@@ -371,6 +367,16 @@ async fn go(work: impl Future<Output = ()> + Send + 'static, tasks: &mut JoinSet
     if begun.is_pending() {
         tasks.spawn(work);
     }
+}
+
+/// What is said to a line that is no text.
+fn broken(line: &Line) -> Rope {
+    let text = match line {
+        Line::TooLong(line) => format!("a line of {} bytes is longer than a message may be", line.bytes),
+        _ => "a line that is not UTF-8".to_owned(),
+    };
+    let fault = Fault::Message(MessageFault::NotJson(text));
+    refusal(None, &fault, Era::Session)
 }
 
 fn refusal(id: Option<&Id>, fault: &Fault, era: Era) -> Rope {

@@ -13,6 +13,7 @@ use super::{Caller, Filter};
 use crate::client::Context;
 use crate::doorkeeper::Doorkeeper;
 use crate::gateway::Gateway;
+use crate::quota::Spot;
 use crate::snapshot::{Snapshot, Stamps};
 use crate::subscriptions::{Subscriber, Told};
 use crate::toolsets::Worn;
@@ -34,13 +35,14 @@ pub(crate) struct Listen {
     doorkeeper: Arc<Doorkeeper>,
     ready: Vec<Rope>,
     over: bool,
+    _spot: Spot,
 }
 
 type Standing = Pin<Box<dyn Future<Output = PerFeed<Vec<Arc<str>>>> + Send>>;
 
 impl Listen {
     /// Takes a listen request: its first message is the acknowledgement of what is heard.
-    pub(crate) fn new(gateway: &Arc<Gateway>, context: &Context, id: Id, filter: Filter) -> Self {
+    pub(crate) fn new(gateway: &Arc<Gateway>, context: &Context, id: Id, filter: Filter, spot: Spot) -> Self {
         let mut snapshots = gateway.snapshot.clone();
         let caller = Caller::of(context);
         let mut worn = gateway.toolsets.changes(caller.principal.key());
@@ -69,6 +71,7 @@ impl Listen {
             doorkeeper: gateway.doorkeeper.clone(),
             ready: Vec::new(),
             over: false,
+            _spot: spot,
         }
     }
 
@@ -124,6 +127,7 @@ impl Listen {
         self.ready = heard
             .map(|kind| self.tagged(kind.changed(), &RawJson::from_static("{}")))
             .collect();
+        gateway.metrics.lists_changed(self.ready.len());
     }
 
     /// The graceful end: what waits is told, and the request is answered (2026-07-28, subscriptions).

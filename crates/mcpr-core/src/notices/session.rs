@@ -68,13 +68,15 @@ impl SessionNotices {
             }
             self.worn.mark_unchanged();
             let snapshot = self.snapshots.borrow_and_update().clone();
-            let scope = self.caller.scope(&*self.gateway.upgrade()?);
+            let gateway = self.gateway.upgrade()?;
+            let scope = self.caller.scope(&gateway);
             let now = snapshot.sight(&scope).stamps;
             let before = self.session.tell(now);
             self.ready = now
                 .changed_since(&before)
                 .map(|kind| Notification::text(kind.changed(), Rope::new()))
                 .collect();
+            gateway.metrics.lists_changed(self.ready.len());
         }
     }
 }

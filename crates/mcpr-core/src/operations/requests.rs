@@ -1,19 +1,16 @@
 //! Requests to servers that an operator makes: the same path as a client's.
 
-use std::sync::Arc;
-
 use mcpr_admin::{CallTool, ErrorCode, Execute, Failure, GetPrompt, ReadResource, Relayed};
 use mcpr_auth::Principal;
-use mcpr_protocol::{ErrorObject, Id, Message, Method, Object, RawJson, Request, Rope, Version, code};
+use mcpr_protocol::{ErrorObject, Id, Message, Method, Object, RawJson, Request, Rope, code};
 use serde::Serialize;
 use serde_json::json;
 
 use super::Operator;
-use crate::client::{Client, Context};
+use crate::client::Context;
 use crate::dispatch::Handled;
 use crate::fault::Fault;
 use crate::flight::Step;
-use crate::scope::Asked;
 
 /// The parameters of a call; raw arguments stay the bytes they are.
 #[derive(Serialize)]
@@ -115,21 +112,7 @@ pub(super) fn cancelled() -> Failure {
 
 /// An operator speaks the newest version with a handshake, without a session.
 pub(super) fn context(caller: &Principal) -> Context {
-    let nothing = Object::read(&RawJson::from_static("{}")).expect("an empty object is one");
-    let client = Client {
-        name: Some("mcpr-ctl".into()),
-        ..Client::of_session(Version::NEWEST_SESSION, &nothing)
-    };
-    Context {
-        abilities: mcpr_protocol::Abilities::NONE,
-        principal: caller.clone(),
-        client: Arc::new(client),
-        session: None,
-        flights: None,
-        log_level: None,
-        path: None,
-        asked: Asked::default(),
-    }
+    crate::local::context(caller.clone(), "mcpr-ctl")
 }
 
 fn failure(raw: &RawJson) -> Failure {
@@ -142,7 +125,7 @@ fn failure(raw: &RawJson) -> Failure {
         .and_then(|data| Object::read(data).ok()?.text("reason"));
     let kind = match (error.code, reason.as_deref()) {
         (_, Some("unknown_tool")) | (code::RESOURCE_NOT_FOUND, _) => ErrorCode::NotFound,
-        (_, Some("server_down" | "starting" | "busy")) => ErrorCode::Unavailable,
+        (_, Some("server_down" | "no_backend" | "starting" | "busy")) => ErrorCode::Unavailable,
         (_, Some("timeout" | "silence")) => ErrorCode::TimedOut,
         (_, Some("forbidden")) => ErrorCode::Permission,
         (code::INVALID_PARAMS, None) => ErrorCode::Invalid,

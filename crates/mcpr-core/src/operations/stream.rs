@@ -14,6 +14,7 @@ use super::requests::{cancelled, context, outcome, request};
 use crate::client::Context;
 use crate::dispatch::Handled;
 use crate::flight::{Flight, Step};
+use crate::quota::Share;
 
 /// The JSON texts of a stream, each as it comes. Dropping it gives up the call that is under way.
 pub type Texts = Pin<Box<dyn Stream<Item = RawJson> + Send>>;
@@ -49,10 +50,12 @@ impl Operator {
         Self::check_scope(caller, Watch::PATH)?;
         let asked = Watch::read(body)?;
         let gateway = &self.gateway;
+        let spot = gateway.take_spot(caller, Share::Stream);
+        let spot = spot.map_err(|full| Failure::new(ErrorCode::Unavailable, full.to_string()))?;
         let events = gateway.events.watch(&asked.kinds, gateway.leaving.clone());
-        let texts = stream::unfold(events, |mut events| async move {
+        let texts = stream::unfold((events, spot), |(mut events, spot)| async move {
             let event = events.next().await?;
-            Some((RawJson::render(&event), events))
+            Some((RawJson::render(&event), (events, spot)))
         });
         Ok(Box::pin(texts))
     }

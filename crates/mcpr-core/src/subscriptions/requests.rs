@@ -19,6 +19,7 @@ use crate::client::Context;
 use crate::dispatch::allowed;
 use crate::fault::Fault;
 use crate::gateway::Gateway;
+use crate::quota::Share;
 use crate::scope::Scope;
 use crate::session::Session;
 use crate::snapshot::Snapshot;
@@ -33,6 +34,7 @@ impl Gateway {
     /// `resources/subscribe` of a session. It is answered once the server has accepted.
     pub(crate) async fn subscribe(&self, context: &Context, params: Option<&Object>) -> Result<Rope, Fault> {
         let (session, uri) = subject(context, params, &Method::ResourcesSubscribe)?;
+        let _spot = self.take_spot(&context.principal, Share::AtServer)?;
         self.wake_on_first_request().await;
         let (scope, _) = self.scope(&context.principal, &context.asked);
         let topic = self.topic(&scope, &uri, Instant::now() + STANDING).await?;

@@ -21,6 +21,8 @@ mod reply;
 mod route;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "tls")]
+mod tls;
 mod wire;
 
 use std::io;
@@ -39,6 +41,8 @@ pub use holder::Holder;
 pub use options::{Limits, Options};
 pub use refusal::Refusal;
 pub use reply::{Content, EventStream, Reply};
+#[cfg(feature = "tls")]
+pub use tls::{Tls, TlsError};
 
 use bound::Listener;
 use connection::{Connection, Rules};
@@ -174,6 +178,8 @@ impl Rules {
             endpoint: format!("/{}", options.endpoint.trim_matches('/')),
             admin: options.admin,
             limits: options.limits,
+            #[cfg(feature = "tls")]
+            tls: options.tls,
         }
     }
 }

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::*;
 use crate::FailedKind;
+use crate::backlog::MESSAGES;
 
 #[derive(Debug, Default)]
 struct Log(Mutex<Vec<(u64, Reason)>>);
@@ -108,12 +109,12 @@ fn a_slow_reader_loses_notifications_but_never_the_response() {
     let mut slow = pending.enter(1, Party::GATEWAY).unwrap();
     let progress =
         r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#;
-    (0..QUEUE + 9).for_each(|_| assert!(pending.deliver(message(progress)).is_none()));
+    (0..MESSAGES + 9).for_each(|_| assert!(pending.deliver(message(progress)).is_none()));
     pending.deliver(message(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#));
     let notifications = std::iter::from_fn(|| {
         matches!(poll(&mut slow), Poll::Ready(Ok(Message::Notification(_)))).then_some(())
     });
-    assert_eq!(notifications.count(), QUEUE);
+    assert_eq!(notifications.count(), MESSAGES);
     assert_eq!(slow.slot.inbox.lock().dropped, 9);
 }
 
@@ -130,7 +131,7 @@ async fn a_question_that_nobody_reads_is_answered_by_somebody_else() {
     let pending = Pending::new();
     let _slow = pending.enter(1, party(7)).unwrap();
     let ping = || message(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
-    assert!((0..QUEUE).all(|_| pending.deliver(ping()).is_none()));
+    assert!((0..MESSAGES).all(|_| pending.deliver(ping()).is_none()));
     assert!(matches!(pending.deliver(ping()), Some(Event::Request(_))));
 }
 

@@ -129,7 +129,7 @@ impl Keeper {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ended::Stopped,
-                event = line.events.recv() => line.take(event).await,
+                event = line.events.recv() => line.take(event),
                 Some(news) = news.recv() => {
                     if let Err(failed) = self.learn(news, line, life).await {
                         return Ended::Lost(failed);

@@ -100,6 +100,8 @@ pub(crate) struct Spec {
     /// Goes on after the end of stdin and after SIGTERM.
     pub(crate) stubborn: bool,
 
+    /// stdio: reads nothing more once one of these has come, and lives on.
+    pub(crate) deaf_on: OneOrMany,
     /// stdio: lines before the first reply.
     pub(crate) noise: Vec<String>,
     /// stdio: raw bytes in hex (spaces allowed) before the first reply.

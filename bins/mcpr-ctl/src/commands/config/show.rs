@@ -65,9 +65,11 @@ struct LookedFile {
 }
 
 /// The variables that win over a key of the top `mcpr`.
-const VARIABLES: [(&str, &str); 4] = [
+const VARIABLES: [(&str, &str); 6] = [
     ("MCPR_LISTEN", "mcpr.listen"),
     ("MCPR_PORT", "mcpr.listen"),
+    ("MCPR_TLS_CERT", "mcpr.tls.cert"),
+    ("MCPR_TLS_KEY", "mcpr.tls.key"),
     ("MCPR_LOG_LEVEL", "mcpr.log.level"),
     ("MCPR_LOG_FORMAT", "mcpr.log.format"),
 ];

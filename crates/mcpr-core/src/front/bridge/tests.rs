@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use mcpr_transport::http::client::{Limits, Target};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, DuplexStream, Lines, duplex};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, duplex};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::*;

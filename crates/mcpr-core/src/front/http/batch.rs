@@ -23,7 +23,10 @@ impl HttpFront {
     /// or in a stream where there is something to say before.
     pub(super) async fn batch(&self, caller: &Principal, call: Call) -> Reply {
         let session = self.session_with_batches(caller, &call.head.headers);
-        let (session, batch) = match session.and_then(|session| Ok((session, Batch::read(&call.body)?))) {
+        let read = session.and_then(|session| Ok((session, Batch::read(&call.body)?)));
+        let members = read.as_ref().map_or(1, |(_, batch)| batch.requests.len().max(1));
+        let paced = |read| self.pace(caller, members).map(|()| read);
+        let (session, batch) = match read.and_then(paced) {
             Ok(read) => read,
             Err(fault) => return refuse(None, &fault, Era::Session),
         };

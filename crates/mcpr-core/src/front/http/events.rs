@@ -8,9 +8,10 @@ use futures_util::{Stream, StreamExt, stream};
 use mcpr_protocol::{Rope, Version};
 use mcpr_transport::http::server::{Call, Reply};
 use mcpr_transport::sse;
+use tokio::sync::mpsc;
 
 use super::HttpFront;
-use crate::flight::{Done, Flight, Step};
+use crate::flight::{Done, Flight, Step, within};
 use crate::front::batch::Answers;
 use crate::notices::Listen;
 use crate::session::Session;
@@ -52,7 +53,12 @@ impl HttpFront {
         let opened =
             session.and_then(|session| Some((session, session.streams.open(&self.gateway.sessions.replay)?)));
         let Some((session, (writer, reader))) = opened else {
-            return Reply::events(lost_with_its_connection(said, answers));
+            let (passing, mut said_next) = mpsc::channel(1);
+            self.gateway
+                .tasks
+                .spawn(lost_with_its_connection(passing, said, answers));
+            let messages = stream::poll_fn(move |cx| said_next.poll_recv(cx));
+            return Reply::events(messages.map(|message| sse::message(None, message)));
         };
         let priming = priming(session, &reader);
         self.gateway.tasks.spawn(say_all(writer, said, answers));
@@ -96,17 +102,34 @@ async fn say_all(writer: Writer, said: Vec<Rope>, mut answers: Answers) {
     for message in said {
         writer.say(message).await;
     }
-    while let Some(message) = answers.next_message().await {
-        writer.say(message).await;
+    while let Some(step) = answers.next().await {
+        match step {
+            Step::Note(note) => within(answers.deadline(), writer.say(note)).await,
+            Step::Done(done) => writer.say(done.text).await,
+            Step::Slow | Step::Cancelled => {}
+        }
     }
 }
 
-fn lost_with_its_connection(said: Vec<Rope>, answers: Answers) -> impl Stream<Item = Rope> + Send {
-    let rest = stream::unfold(answers, |mut answers| async move {
-        let message = answers.next_message().await?;
-        Some((message, answers))
-    });
-    stream::iter(said)
-        .chain(rest)
-        .map(|message| sse::message(None, message))
+/// Says everything to the one connection that there is, and gives up what is under way when that is
+/// lost. A task of its own, because what a client does not read must not keep its requests from being
+/// given up at their limits.
+async fn lost_with_its_connection(passing: mpsc::Sender<Rope>, said: Vec<Rope>, mut answers: Answers) {
+    for message in said {
+        let _ = passing.send(message).await;
+    }
+    loop {
+        let step = tokio::select! {
+            step = answers.next() => step,
+            () = passing.closed() => return,
+        };
+        match step {
+            Some(Step::Note(note)) => {
+                within(answers.deadline(), async { drop(passing.send(note).await) }).await;
+            }
+            Some(Step::Done(done)) => drop(passing.send(done.text).await),
+            Some(Step::Slow | Step::Cancelled) => {}
+            None => return,
+        }
+    }
 }

@@ -2,7 +2,9 @@
 
 use ::http::{HeaderMap, HeaderValue, StatusCode};
 use mcpr_auth::Principal;
-use mcpr_protocol::{Broken, Era, Fault as MessageFault, Message, Notification, Request, Response};
+use mcpr_protocol::{
+    Broken, Era, Fault as MessageFault, Id, Message, Notification, Request, Response, notification,
+};
 use mcpr_transport::http::server::{Call, Reply};
 
 use super::HttpFront;
@@ -11,11 +13,35 @@ use super::events::listen_events;
 use super::refusal::refuse;
 use crate::dispatch::Handled;
 use crate::fault::Fault;
+use crate::front::LEVELS;
 use crate::scope::Asked;
+
+/// Whether a message counts toward the rate of its sender: all but what ends something that has been
+/// counted. The members of a batch count one by one.
+fn counts(message: &Result<Message, Broken>) -> bool {
+    match message {
+        Ok(Message::Request(_)) => true,
+        Ok(Message::Notification(note)) => &*note.method != notification::CANCELLED,
+        Ok(Message::Response(_)) => false,
+        Err(broken) => broken.fault != MessageFault::Batch,
+    }
+}
+
+fn id_of(message: &Result<Message, Broken>) -> Option<&Id> {
+    match message {
+        Ok(Message::Request(request)) => Some(&request.id),
+        Ok(_) => None,
+        Err(broken) => broken.id.as_ref(),
+    }
+}
 
 impl HttpFront {
     pub(super) async fn post(&self, caller: Principal, call: Call) -> Reply {
-        match Message::parse(&call.body) {
+        let message = Message::parse_within(&call.body, LEVELS);
+        if let Err(fault) = self.pace(&caller, usize::from(counts(&message))) {
+            return refuse(id_of(&message), &fault, Era::Session);
+        }
+        match message {
             Ok(Message::Request(request)) => self.request(caller, call, request).await,
             Ok(Message::Notification(note)) => self.notification(&caller, &call.head.headers, &note),
             Ok(Message::Response(response)) => self.response(&caller, &call.head.headers, response),
@@ -53,7 +79,6 @@ impl HttpFront {
             Ok((session, done)) => {
                 let id =
                     HeaderValue::try_from(&*session.id).expect("hexadecimal digits can stand in a header");
-                self.gateway.sessions.add(session);
                 Reply::json(done.status, done.text).with(SESSION, id)
             }
             Err((id, fault)) => refuse(Some(&id), &fault, Era::Session),

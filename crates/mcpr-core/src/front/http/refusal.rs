@@ -1,13 +1,13 @@
 //! How requests are turned away.
 
-use ::http::header::{ALLOW, WWW_AUTHENTICATE};
+use ::http::header::{ALLOW, CONNECTION, RETRY_AFTER, WWW_AUTHENTICATE};
 use ::http::{HeaderValue, StatusCode};
 use mcpr_auth::Denied;
 use mcpr_protocol::{Era, Id, RawJson, Response};
 use mcpr_transport::http::server::Reply;
 use serde_json::json;
 
-use crate::fault::Fault;
+use crate::fault::{Fault, seconds};
 
 /// An answer that says what is wrong with a message.
 pub(super) fn refuse(id: Option<&Id>, fault: &Fault, era: Era) -> Reply {
@@ -18,7 +18,11 @@ pub(super) fn refuse(id: Option<&Id>, fault: &Fault, era: Era) -> Reply {
         }
         _ => fault.status(era),
     };
-    Reply::json(status, Response::text(id, Err(error.into())))
+    let reply = Reply::json(status, Response::text(id, Err(error.into())));
+    match fault {
+        Fault::RateLimited { wait, .. } => reply.with(RETRY_AFTER, seconds(*wait).into()),
+        _ => reply,
+    }
 }
 
 /// There is no stream without a session: 405 tells clients to go on without one.
@@ -33,6 +37,20 @@ fn not_allowed(reply: Reply) -> Reply {
         ..reply
     }
     .with(ALLOW, HeaderValue::from_static("POST"))
+}
+
+/// What a client may have more of when it has given back some (RFC 6585, section 4).
+pub(super) fn too_many(fault: &Fault) -> Reply {
+    Reply {
+        status: StatusCode::TOO_MANY_REQUESTS,
+        ..refuse(None, fault, Era::Session)
+    }
+    .with(RETRY_AFTER, HeaderValue::from_static("1"))
+}
+
+/// The last answer on a connection that there is no room for.
+pub(super) fn hung_up(fault: &Fault) -> Reply {
+    too_many(fault).with(CONNECTION, HeaderValue::from_static("close"))
 }
 
 /// The stream of the event that a client saw last says no more, or never was of its session. 405 is

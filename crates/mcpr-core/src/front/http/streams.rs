@@ -14,8 +14,9 @@ use mcpr_transport::http::server::Reply;
 use super::HttpFront;
 use super::context::{SESSION, names_stateless_version};
 use super::events::{priming, read};
-use super::refusal::{no_stream, nothing_follows, refuse};
+use super::refusal::{no_stream, nothing_follows, refuse, too_many};
 use crate::notices::SessionNotices;
+use crate::quota::{Share, Spot};
 use crate::scope::Asked;
 use crate::session::Session;
 use crate::streams::{self, Reader, Resumed};
@@ -30,6 +31,7 @@ struct General {
     stream: Arc<streams::Stream>,
     reader: Reader,
     notices: SessionNotices,
+    _spot: Arc<Spot>,
 }
 
 impl HttpFront {
@@ -38,7 +40,8 @@ impl HttpFront {
         if names_stateless_version(headers) || !headers.contains_key(SESSION) {
             return no_stream();
         }
-        let session = match self.session(caller, headers, None) {
+        let session = self.pace(caller, 1);
+        let session = match session.and_then(|()| self.session(caller, headers, None)) {
             Ok(session) => session,
             Err(fault) => return refuse(None, &fault, Era::Session),
         };
@@ -65,6 +68,11 @@ impl HttpFront {
 
     /// The stream for what belongs to no request, from behind an event on.
     fn general(&self, session: Arc<Session>, asked: Asked, event: Option<u64>) -> Reply {
+        let take = || self.gateway.take_spot(&session.principal, Share::Stream);
+        let spot = match session.stream_spot(take) {
+            Ok(spot) => spot,
+            Err(full) => return too_many(&full.into()),
+        };
         let stream = session.streams.general(&self.gateway.sessions.replay);
         let reader = stream.read_after(event);
         let priming = priming(&session, &reader);
@@ -72,6 +80,7 @@ impl HttpFront {
             stream,
             reader,
             notices: SessionNotices::open(&self.gateway, session, asked),
+            _spot: spot,
         };
         Reply::events(stream::iter(priming).chain(general.events()))
     }

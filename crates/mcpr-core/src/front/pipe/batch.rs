@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use super::{Pipe, go};
 use crate::client::Context;
 use crate::fault::Fault;
-use crate::flight::Step;
+use crate::flight::{Step, within};
 use crate::front::batch::{self, Answers, Batch};
 use crate::session::Session;
 
@@ -43,7 +43,7 @@ impl Pipe {
         }
         while let Some(step) = answers.next().await {
             match step {
-                Step::Note(note) => self.say(note).await,
+                Step::Note(note) => within(answers.deadline(), self.say(note)).await,
                 Step::Done(done) => said.push(done.text),
                 Step::Slow | Step::Cancelled => {}
             }

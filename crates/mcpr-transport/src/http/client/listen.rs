@@ -13,6 +13,7 @@ use super::answer::Answer;
 use super::hop::Stamp;
 use super::resume::{is_passing, pause};
 use super::streamable::Shared;
+use crate::backlog::stray;
 use crate::{Event, FailedKind};
 
 /// A stream that stood for so long was no failure, even if nothing came.
@@ -116,8 +117,9 @@ impl Listener {
             return true; // It belongs to an open request, and is there now.
         };
         let event = match message {
-            Ok(Message::Notification(notification)) => Event::Notification(notification),
-            Ok(Message::Request(request)) => Event::Request(request),
+            Ok(message @ (Message::Notification(_) | Message::Request(_))) => {
+                stray(message).and_then(Event::of)
+            }
             Ok(Message::Response(response)) => {
                 debug!(request_id = ?response.id, "a response came on a stream that has none");
                 return true;
@@ -127,7 +129,10 @@ impl Listener {
                 return true;
             }
         };
-        self.events.send(event).await.is_ok()
+        match event {
+            Some(event) => self.events.send(event).await.is_ok(),
+            None => true,
+        }
     }
 
     /// A server that has no such stream is not asked again; one that had it may have lost the session.

@@ -41,7 +41,7 @@ impl Body {
     pub(super) fn new(content: Content, keep_alive: Duration, pulse: Arc<Pulse>) -> Self {
         let rest = match content {
             Content::Empty => Rest::Nothing,
-            Content::Json(text) => Rest::Text(text),
+            Content::Json(text) | Content::Text(text, _) => Rest::Text(text),
             Content::Events(events) => Rest::Events(events, Silence::new(keep_alive)),
         };
         Self { rest, pulse }

@@ -25,6 +25,8 @@ use super::body::Body;
 use super::guard::Guard;
 use super::pulse::Pulse;
 use super::route::Route;
+#[cfg(feature = "tls")]
+use super::tls::Greeted;
 use super::wire::{Socket, Wire};
 use super::{
     Accepts, Call, Content, Front, Health, Limits, Operation, Refusal, Reply, Verb, accepts, cors, intake,
@@ -37,6 +39,8 @@ pub(super) struct Rules {
     /// None for a socket that only this machine can reach.
     pub(super) guard: Option<Guard>,
     pub(super) limits: Limits,
+    #[cfg(feature = "tls")]
+    pub(super) tls: Option<super::Tls>,
 }
 
 /// What is the same for all requests of a connection.
@@ -48,6 +52,8 @@ pub(super) struct Connection<F: Front> {
     local: Option<IpAddr>,
     /// Whether it is one too many: then it only hears so.
     surplus: bool,
+    /// Whether it speaks no TLS where that is spoken: then it only hears so.
+    plain: bool,
 }
 
 /// Why there is no answer from the gateway.
@@ -66,11 +72,14 @@ impl<F: Front> Connection<F> {
             memo: Mutex::default(),
             local: None,
             surplus,
+            plain: false,
         }
     }
 
     /// Serves the connection until it ends, is over a limit, or `shutdown` lets its last answer out.
     pub(super) async fn serve(mut self, socket: Socket, shutdown: CancellationToken) {
+        let greeted = shutdown.run_until_cancelled(self.greet(socket)).await;
+        let Some(Some(socket)) = greeted else { return };
         self.local = socket.local_ip();
         let (pulse, rules) = (Arc::clone(&self.pulse), Arc::clone(&self.rules));
         let wire = TokioIo::new(Wire::new(socket, Arc::clone(&pulse)));
@@ -92,6 +101,35 @@ impl<F: Front> Connection<F> {
                 }
             }
         }
+    }
+
+    /// Agrees with the client on TLS, where that is spoken.
+    #[cfg(feature = "tls")]
+    async fn greet(&mut self, socket: Socket) -> Option<Socket> {
+        let stream = match (&self.rules.tls, socket) {
+            (Some(_), Socket::Tcp(stream)) => stream,
+            (_, socket) => return Some(socket),
+        };
+        match self.rules.tls.as_ref()?.greet(stream).await {
+            Ok(Greeted::Secured(stream)) => Some(Socket::Tls(stream)),
+            Ok(Greeted::Plain(stream)) => {
+                self.plain = true;
+                Some(Socket::Tcp(stream))
+            }
+            Err(error) => {
+                debug!(
+                    error = &error as &dyn std::error::Error,
+                    "no TLS came of a connection"
+                );
+                None
+            }
+        }
+    }
+
+    #[cfg(not(feature = "tls"))]
+    #[expect(clippy::unused_async, reason = "as where TLS is spoken")]
+    async fn greet(&mut self, socket: Socket) -> Option<Socket> {
+        Some(socket)
     }
 
     async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
@@ -127,6 +165,9 @@ impl<F: Front> Connection<F> {
             }
             .into());
         }
+        if self.plain {
+            return Err(Refusal::Plain.into());
+        }
         if self.rules.guard.is_some() && cors::is_preflight(&head) {
             return Ok(cors::preflight(&head));
         }
@@ -134,6 +175,7 @@ impl<F: Front> Connection<F> {
             Route::Mcp => self.mcp(head, body).await,
             Route::Admin(path) => self.admin(&head, path, body).await,
             Route::Health(which) => self.health(&head, which),
+            Route::Metrics => self.metrics(&head),
             Route::Nowhere => Err(Refusal::NotFound {
                 endpoint: self.rules.endpoint.clone(),
             }
@@ -179,6 +221,14 @@ impl<F: Front> Connection<F> {
         }
     }
 
+    fn metrics(&self, head: &Parts) -> Result<Reply, Turned> {
+        let caller = self.admit(head)?;
+        match head.method {
+            Method::GET | Method::HEAD => Ok(self.front.metrics(caller)),
+            _ => Err(Refusal::Method { allow: "GET, HEAD" }.into()),
+        }
+    }
+
     fn admit(&self, head: &Parts) -> Result<F::Caller, Turned> {
         let mut memo = self.memo.lock();
         self.front.admit(head, &mut memo).map_err(Turned::NotAdmitted)
@@ -201,7 +251,7 @@ impl<F: Front> Connection<F> {
         if let Some(origin) = page {
             cors::open_to(origin, &mut headers);
         }
-        if self.surplus || self.pulse.is_unread() {
+        if self.surplus || self.plain || self.pulse.is_unread() {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
         let body = Body::new(content, self.rules.limits.keep_alive, Arc::clone(&self.pulse));
@@ -225,6 +275,9 @@ fn describe(content: &Content, headers: &mut HeaderMap) {
         Content::Empty => {}
         Content::Json(_) => {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        Content::Text(_, kind) => {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         }
         Content::Events(_) => {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

@@ -3,8 +3,8 @@
 use std::future::Future;
 
 use bytes::Bytes;
-use http::Method;
 use http::request::Parts;
+use http::{Method, StatusCode};
 
 use super::{Accepts, Refusal, Reply};
 
@@ -43,6 +43,12 @@ pub trait Front: Send + Sync + 'static {
     /// Carries out an operation of the admin API; only called where
     /// [`Options::admin`](super::Options::admin) is on.
     fn admin(&self, caller: Self::Caller, operation: Operation<'_>) -> impl Future<Output = Reply> + Send;
+
+    /// Tells what is counted; only called where [`Options::admin`](super::Options::admin) is on.
+    fn metrics(&self, caller: Self::Caller) -> Reply {
+        let _ = caller;
+        Reply::empty(StatusCode::NOT_FOUND)
+    }
 
     /// Says how the gateway is, to anybody.
     fn health(&self, which: Health) -> Reply;

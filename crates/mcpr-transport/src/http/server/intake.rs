@@ -5,10 +5,13 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::{Limits, Refusal};
 use crate::compact::compact;
+
+/// How many bytes of a body must come in a second, once its time is over.
+const SPEED: usize = 16 * 1024;
 
 /// How much is set aside for a body on its announcement alone.
 const SET_ASIDE: usize = 64 * 1024;
@@ -26,20 +29,31 @@ pub(super) async fn take(body: &mut Incoming, limits: &Limits) -> Result<Bytes, 
     if body.size_hint().lower() > limit as u64 {
         return Err(Refusal::TooLarge { limit });
     }
-    in_time(limits.body_time, read(body, limit)).await
+    read(body, limit, Pace::begin(limits.body_time)).await
 }
 
-async fn in_time(
+/// How long a body may take: some time whatever it is, and what it takes at the least speed.
+#[derive(Clone, Copy)]
+struct Pace {
+    began: Instant,
     limit: Duration,
-    body: impl Future<Output = Result<Bytes, Refusal>>,
-) -> Result<Bytes, Refusal> {
-    timeout(limit, body)
-        .await
-        .unwrap_or(Err(Refusal::TooSlow { limit }))
 }
 
-async fn read(body: &mut Incoming, limit: usize) -> Result<Bytes, Refusal> {
-    let Some(first) = next(body).await? else {
+impl Pace {
+    fn begin(limit: Duration) -> Self {
+        let began = Instant::now();
+        Self { began, limit }
+    }
+
+    /// Until when there must be more than so much.
+    fn due(self, read: usize) -> Instant {
+        let at_least = Duration::from_secs((read / SPEED) as u64);
+        self.began + self.limit + at_least
+    }
+}
+
+async fn read(body: &mut Incoming, limit: usize, pace: Pace) -> Result<Bytes, Refusal> {
+    let Some(first) = next(body, pace, 0).await? else {
         return Ok(Bytes::new());
     };
     if body.is_end_stream() && first.len() <= limit {
@@ -49,7 +63,7 @@ async fn read(body: &mut Incoming, limit: usize) -> Result<Bytes, Refusal> {
     let mut whole = BytesMut::with_capacity(announced.min(SET_ASIDE).max(first.len()));
     whole.extend_from_slice(&first);
     while whole.len() <= limit {
-        match next(body).await? {
+        match next(body, pace, whole.len()).await? {
             Some(piece) => whole.extend_from_slice(&piece),
             None => return Ok(whole.freeze()),
         }
@@ -58,8 +72,10 @@ async fn read(body: &mut Incoming, limit: usize) -> Result<Bytes, Refusal> {
 }
 
 /// The next piece that is data; trailers mean nothing here.
-async fn next(body: &mut Incoming) -> Result<Option<Bytes>, Refusal> {
-    while let Some(frame) = body.frame().await {
+async fn next(body: &mut Incoming, pace: Pace, read: usize) -> Result<Option<Bytes>, Refusal> {
+    let too_slow = |_| Refusal::TooSlow { limit: pace.limit };
+    let due = pace.due(read);
+    while let Some(frame) = timeout_at(due, body.frame()).await.map_err(too_slow)? {
         if let Ok(piece) = frame.map_err(|_| Refusal::Broken)?.into_data() {
             return Ok(Some(piece));
         }

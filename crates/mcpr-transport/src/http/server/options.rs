@@ -15,6 +15,9 @@ pub struct Options {
     pub admin: bool,
     /// What bounds it.
     pub limits: Limits,
+    /// The certificate of a network address that is to speak TLS and nothing else.
+    #[cfg(feature = "tls")]
+    pub tls: Option<super::Tls>,
 }
 
 /// What bounds a server.
@@ -28,7 +31,7 @@ pub struct Limits {
     pub connections: usize,
     /// How long a request head may take.
     pub head_time: Duration,
-    /// How long a request body may take.
+    /// How long a request body may take, beside a second for each 16 KiB of it.
     pub body_time: Duration,
     /// How long a connection may be without a request. Longer than the 90 s after which common
     /// clients give up idle connections, so that none is closed under a request.
@@ -49,6 +52,8 @@ impl Default for Options {
             allowed_origins: Vec::new(),
             admin: false,
             limits: Limits::default(),
+            #[cfg(feature = "tls")]
+            tls: None,
         }
     }
 }

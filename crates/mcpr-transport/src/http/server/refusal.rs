@@ -57,14 +57,19 @@ pub enum Refusal {
         limit: usize,
     },
     /// 408: the body did not come in time.
-    #[error("the body did not come within {limit:?}: send the request again")]
+    #[error(
+        "the body comes too slowly: it may take {limit:?}, and a second more for each 16 KiB; send the request again"
+    )]
     TooSlow {
-        /// How long a body may take.
+        /// How long a body may take whatever its size.
         limit: Duration,
     },
     /// 400: the body ended before its end.
     #[error("the body is broken off or wrongly framed: send the request again")]
     Broken,
+    /// 400: the request came without TLS to an address that speaks it.
+    #[error("this address speaks https: call it with https:// in place of http://")]
+    Plain,
     /// 503: there are as many connections as allowed.
     #[error(
         "the gateway has {limit} connections already: close some, try again, or raise the setting \
@@ -93,7 +98,7 @@ impl Refusal {
             Self::MediaType(_) | Self::Encoded(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
-            Self::Broken => StatusCode::BAD_REQUEST,
+            Self::Broken | Self::Plain => StatusCode::BAD_REQUEST,
             Self::Full { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::Fault { .. } => StatusCode::INTERNAL_SERVER_ERROR,
         }

@@ -25,6 +25,8 @@ pub enum Content {
     Empty,
     /// One JSON text, written in one go.
     Json(Rope),
+    /// Another text, and its media type.
+    Text(Rope, &'static str),
     /// Server-sent events, each written when it comes.
     ///
     /// The headers go out at once, and a comment whenever nothing was sent for
@@ -45,6 +47,14 @@ impl Reply {
     /// An answer with one JSON text.
     pub fn json(status: StatusCode, body: impl Into<Rope>) -> Self {
         Self::new(status, Content::Json(body.into()))
+    }
+
+    /// An answer with a text of that media type; its status is 200.
+    pub fn text(text: String, kind: &'static str) -> Self {
+        Self::new(
+            StatusCode::OK,
+            Content::Text(bytes::Bytes::from(text).into(), kind),
+        )
     }
 
     /// An answer that is a stream of events; its status is 200.
@@ -72,7 +82,7 @@ impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("Empty"),
-            Self::Json(text) => write!(f, "Json({} bytes)", text.len()),
+            Self::Json(text) | Self::Text(text, _) => write!(f, "Text({} bytes)", text.len()),
             Self::Events(_) => f.write_str("Events(..)"),
         }
     }

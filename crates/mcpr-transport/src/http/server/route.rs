@@ -11,6 +11,8 @@ pub(super) enum Route<'path> {
     Admin(&'path str),
     /// A question about the gateway's health.
     Health(Health),
+    /// What is counted.
+    Metrics,
     /// There is nothing there. Also what clients look for when they hope for OAuth
     /// (`/.well-known/…`, `/register`): a 404 is what keeps them from starting a flow that cannot
     /// work.
@@ -25,6 +27,7 @@ impl<'path> Route<'path> {
             _ if path == endpoint || path.strip_suffix('/') == Some(endpoint) => Self::Mcp,
             "/healthz" => Self::Health(Health::Alive),
             "/readyz" => Self::Health(Health::Ready),
+            "/metrics" if admin => Self::Metrics,
             _ => match path.strip_prefix("/admin/v1/") {
                 Some(operation) if admin => Self::Admin(operation),
                 _ => Self::Nowhere,
@@ -64,6 +67,12 @@ mod tests {
     fn http_08_the_two_health_doors() {
         assert_eq!(Route::of("/healthz", "/mcp", false), Route::Health(Health::Alive));
         assert_eq!(Route::of("/readyz", "/mcp", false), Route::Health(Health::Ready));
+    }
+
+    #[test]
+    fn log_07_metrics_are_where_operators_are() {
+        assert_eq!(Route::of("/metrics", "/mcp", true), Route::Metrics);
+        assert_eq!(Route::of("/metrics", "/mcp", false), Route::Nowhere);
     }
 
     #[test]

@@ -4,6 +4,8 @@ mod bodies;
 mod edge;
 mod life;
 mod streams;
+#[cfg(feature = "tls")]
+mod tls;
 
 use std::io;
 use std::net::SocketAddr;

@@ -24,6 +24,9 @@ pub(super) enum Socket {
     Tcp(TcpStream),
     /// From this machine.
     Unix(UnixStream),
+    /// From the network, in TLS.
+    #[cfg(feature = "tls")]
+    Tls(Box<tokio_rustls::server::TlsStream<TcpStream>>),
 }
 
 /// A socket that leaves marks of what happens on it, and closes gently where a body was refused.
@@ -40,6 +43,8 @@ macro_rules! either {
         match $socket {
             Socket::Tcp($stream) => $call,
             Socket::Unix($stream) => $call,
+            #[cfg(feature = "tls")]
+            Socket::Tls($stream) => $call,
         }
     };
 }
@@ -48,10 +53,16 @@ impl Socket {
     /// The address the connection came in on; none for a local socket.
     pub(super) fn local_ip(&self) -> Option<IpAddr> {
         match self {
-            Self::Tcp(stream) => stream.local_addr().ok().map(|addr| addr.ip().to_canonical()),
+            Self::Tcp(stream) => local_ip(stream),
             Self::Unix(_) => None,
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => local_ip(stream.get_ref().0),
         }
     }
+}
+
+fn local_ip(stream: &TcpStream) -> Option<IpAddr> {
+    stream.local_addr().ok().map(|addr| addr.ip().to_canonical())
 }
 
 impl Wire {
@@ -124,8 +135,10 @@ impl AsyncWrite for Wire {
         true
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(())) // A socket holds nothing back.
+    /// A socket holds nothing back; TLS may.
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = either!(&mut self.socket, stream => Pin::new(stream).poll_flush(cx));
+        self.note(flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -1,5 +1,9 @@
 //! Bodies within and beyond the limits, and answers that go wrong.
 
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep, timeout};
+
 use super::super::Limits;
 use super::*;
 
@@ -133,6 +137,44 @@ async fn sec_05_a_body_that_does_not_come_is_given_up() {
     let answer = server.ask(&chunked(&["{\"a\":"])).await;
     assert_eq!(answer.status, 408);
     assert!(answer.body.contains("30s"), "{}", answer.body);
+}
+
+/// Sends a body of a megabyte, so much of it every second, and gives the answer with the seconds it took.
+async fn trickle(piece: usize) -> (u16, u64) {
+    let server = Server::echo(Options::default());
+    let mut client = server.client().await;
+    let body = format!("\"{}\"", "x".repeat((1 << 20) - 2));
+    let whole = post("/mcp", "", &body);
+    let (head, _) = whole.split_at(whole.len() - body.len());
+    let start = Instant::now();
+    client.send(head).await;
+    let sending = async {
+        for piece in body.as_bytes().chunks(piece) {
+            client.send(str::from_utf8(piece).unwrap()).await;
+            sleep(Duration::from_secs(1)).await;
+        }
+    };
+    // One who is refused is not read from any more.
+    let _ = timeout(Duration::from_secs(62), sending).await;
+    let status = client.answer().await.status;
+    (status, start.elapsed().as_secs())
+}
+
+#[tokio::test(start_paused = true)]
+async fn sec_05_a_body_may_take_as_long_as_it_takes_at_a_bearable_speed() {
+    let (status, seconds) = trickle(20 << 10).await;
+    assert_eq!(status, 200);
+    assert!(seconds > 45, "{seconds}");
+    let (status, seconds) = trickle(8 << 10).await;
+    assert_eq!(status, 408);
+    assert!(seconds > 45, "{seconds}");
+}
+
+#[tokio::test]
+async fn sec_05_tokens_of_eight_kilobytes_fit_into_a_head() {
+    let server = Server::echo(Options::default());
+    let long = post("/mcp", &format!("X-Token: {}\r\n", "x".repeat(32 * 1024)), "{}");
+    assert_eq!(server.ask(&long).await.status, 200);
 }
 
 #[tokio::test]

@@ -192,7 +192,10 @@ async fn b91_an_allowed_page_may_read_the_headers_of_mcp_even_on_errors() {
         );
         assert_eq!(answer.header("vary"), Some("origin"));
         let exposed = answer.header("access-control-expose-headers").unwrap();
-        assert_eq!(exposed, "mcp-session-id, mcp-protocol-version, www-authenticate");
+        assert_eq!(
+            exposed,
+            "mcp-session-id, mcp-protocol-version, retry-after, www-authenticate"
+        );
     }
 }
 

@@ -1,0 +1,292 @@
+//! What is counted, for Prometheus and whoever reads OpenMetrics (LOG-07).
+//!
+//! Names and buckets of the durations are those of the semantic conventions for MCP. A tool is a label only where the
+//! catalog has it, and the number of series has an end, so that no caller can make them grow.
+
+mod reading;
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+use prometheus_client::encoding::{EncodeLabelSet, text::encode};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+use self::reading::Readings;
+pub use self::reading::{Gauge, Reading};
+use crate::{CallRecord, Status};
+
+/// The upper bounds of the buckets, in seconds.
+const BUCKETS: [f64; 14] = [
+    0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0,
+];
+
+/// More series of durations than this are counted without their tool.
+const MOST_SERIES: usize = 10_000;
+
+/// The codes that JSON-RPC and MCP keep for themselves; a server may make up others without end.
+const RESERVED: std::ops::RangeInclusive<i64> = -32_768..=-32_000;
+
+/// The metrics of one gateway. Clones count together.
+#[derive(Clone)]
+pub struct Metrics(Arc<Inner>);
+
+struct Inner {
+    registry: Mutex<Registry>,
+    durations: Family<Operation, Histogram>,
+    /// The histogram of each series that was seen, by the hash of its labels.
+    series: RwLock<HashMap<u64, Vec<(Operation, Histogram)>>>,
+    retries: Family<OfServer, Counter>,
+    auth_failures: Counter,
+    list_changes: Counter,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct Operation {
+    mcp_method_name: String,
+    mcpr_server: String,
+    gen_ai_tool_name: String,
+    error_type: String,
+    network_transport: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct OfServer {
+    server: String,
+}
+
+impl Metrics {
+    /// Metrics that have counted nothing yet.
+    pub fn new() -> Self {
+        let inner = Inner {
+            registry: Mutex::new(Registry::default()),
+            durations: Family::new_with_constructor(|| Histogram::new(BUCKETS)),
+            series: RwLock::default(),
+            retries: Family::default(),
+            auth_failures: Counter::default(),
+            list_changes: Counter::default(),
+        };
+        {
+            let mut registry = inner.registry.lock();
+            registry.register_with_unit(
+                "mcp_server_operation_duration",
+                "How long requests of clients took",
+                Unit::Seconds,
+                inner.durations.clone(),
+            );
+            let retries = "Requests that were sent again, to another backend or the same";
+            registry.register("mcpr_retries", retries, inner.retries.clone());
+            let failures = "Requests whose token was missing, wrong or out of date";
+            registry.register("mcpr_auth_failures", failures, inner.auth_failures.clone());
+            let changes = "Notices to clients that a list has changed";
+            registry.register("mcpr_list_changed", changes, inner.list_changes.clone());
+        }
+        Self(Arc::new(inner))
+    }
+
+    /// Adds what is read when somebody asks, such as the states of servers.
+    pub fn collect(&self, read: impl Fn() -> Vec<Reading> + Send + Sync + 'static) {
+        let readings = Readings(Box::new(read));
+        self.0.registry.lock().register_collector(Box::new(readings));
+    }
+
+    /// Counts a request that has ended. Its method must be one that is known, or the same text for all others.
+    pub fn count(&self, record: &CallRecord<'_>) {
+        self.0.series_of(record).observe(record.duration.as_secs_f64());
+    }
+
+    /// Counts a request that is sent again.
+    pub fn retried(&self, server: &str) {
+        let server = server.to_owned();
+        self.0.retries.get_or_create(&OfServer { server }).inc();
+    }
+
+    /// Counts a request that was not let in.
+    pub fn refused(&self) {
+        self.0.auth_failures.inc();
+    }
+
+    /// Counts notices that lists have changed.
+    pub fn lists_changed(&self, notices: usize) {
+        self.0.list_changes.inc_by(notices as u64);
+    }
+
+    /// All of it as text (OpenMetrics 1.0).
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        // Writing into a text cannot fail.
+        let _ = encode(&mut text, &self.0.registry.lock());
+        text
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Inner {
+    /// The histogram that a record belongs to; found without making anything where it was seen before.
+    fn series_of(&self, record: &CallRecord<'_>) -> Histogram {
+        let key = hash(record);
+        let known = |series: &HashMap<u64, Vec<(Operation, Histogram)>>| {
+            let candidates = series.get(&key)?.iter();
+            let mut fitting = candidates.filter(|(operation, _)| operation.is_of(record));
+            fitting.next().map(|(_, histogram)| histogram.clone())
+        };
+        if let Some(histogram) = known(&self.series.read()) {
+            return histogram;
+        }
+        let mut series = self.series.write();
+        if let Some(histogram) = known(&series) {
+            return histogram;
+        }
+        let operation = match series.len() < MOST_SERIES {
+            true => Operation::of(record),
+            false => {
+                return self
+                    .durations
+                    .get_or_create(&Operation::without_tool(record))
+                    .clone();
+            }
+        };
+        let histogram = self.durations.get_or_create(&operation).clone();
+        series
+            .entry(key)
+            .or_default()
+            .push((operation, histogram.clone()));
+        histogram
+    }
+}
+
+impl Operation {
+    fn of(record: &CallRecord<'_>) -> Self {
+        Self {
+            mcp_method_name: record.method.to_owned(),
+            mcpr_server: record.server.unwrap_or_default().to_owned(),
+            gen_ai_tool_name: record.tool.unwrap_or_default().to_owned(),
+            error_type: error_type(record.status),
+            network_transport: transport(record),
+        }
+    }
+
+    fn without_tool(record: &CallRecord<'_>) -> Self {
+        Self {
+            gen_ai_tool_name: String::new(),
+            ..Self::of(record)
+        }
+    }
+
+    fn is_of(&self, record: &CallRecord<'_>) -> bool {
+        self.mcp_method_name == record.method
+            && self.mcpr_server == record.server.unwrap_or_default()
+            && self.gen_ai_tool_name == record.tool.unwrap_or_default()
+            && self.network_transport == transport(record)
+            && match record.status {
+                Status::Ok => self.error_type.is_empty(),
+                status => self.error_type == error_type(status),
+            }
+    }
+}
+
+fn hash(record: &CallRecord<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (record.method, record.server, record.tool, transport(record)).hash(&mut hasher);
+    match record.status {
+        Status::Ok => 0,
+        Status::ToolError => 1,
+        Status::Cancelled => 2,
+        Status::Error(code) => code,
+    }
+    .hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The label `error.type`; empty for none.
+fn error_type(status: Status) -> String {
+    match status {
+        Status::Ok => String::new(),
+        Status::ToolError => "tool_error".to_owned(),
+        Status::Cancelled => "cancelled".to_owned(),
+        Status::Error(code) if RESERVED.contains(&code) => code.to_string(),
+        Status::Error(_) => "_OTHER".to_owned(),
+    }
+}
+
+fn transport(record: &CallRecord<'_>) -> &'static str {
+    if record.http.is_some() { "tcp" } else { "pipe" }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn record(tool: &str, status: Status) -> CallRecord<'_> {
+        CallRecord {
+            request_id: 1,
+            correlation_id: "1",
+            server: Some("git"),
+            tool: Some(tool),
+            method: "tools/call",
+            duration: Duration::from_millis(15),
+            status,
+            principal: None,
+            client: None,
+            http: None,
+            error: None,
+        }
+    }
+
+    #[test]
+    fn log_07_durations_are_told_in_the_words_of_the_conventions() {
+        let metrics = Metrics::new();
+        metrics.count(&record("status", Status::Ok));
+        metrics.count(&record("status", Status::Ok));
+        metrics.count(&record("status", Status::Error(-32603)));
+        metrics.count(&record("push", Status::ToolError));
+        metrics.retried("git");
+        metrics.refused();
+
+        let told = metrics.render();
+
+        let mut lines: Vec<_> = told.lines().filter(|line| !line.contains("_bucket")).collect();
+        lines.sort_unstable();
+        insta::assert_snapshot!(lines.join("\n"));
+        let of_status = |line: &&str| {
+            line.contains("_bucket") && line.contains(r#""status""#) && line.contains(r#"error_type="""#)
+        };
+        let counts: Vec<_> = told
+            .lines()
+            .filter(of_status)
+            .filter_map(|line| line.rsplit_once(' '))
+            .collect();
+        let (below, within) = (counts[0], counts[1]);
+        assert!(below.0.contains(r#"le="0.01""#) && below.1 == "0", "{below:?}");
+        assert!(within.0.contains(r#"le="0.02""#) && within.1 == "2", "{within:?}");
+        assert!(told.ends_with("# EOF\n"));
+    }
+
+    #[test]
+    fn log_07_the_number_of_series_has_an_end() {
+        let metrics = Metrics::new();
+        for number in 0..MOST_SERIES + 50 {
+            metrics.count(&record(&format!("t{number}"), Status::Ok));
+        }
+
+        let told = metrics.render();
+
+        let series = told
+            .lines()
+            .filter(|line| line.starts_with("mcp_server_operation_duration_seconds_count"));
+        assert_eq!(series.clone().count(), MOST_SERIES + 1);
+        let mut rest = series.filter(|line| line.contains(r#"gen_ai_tool_name="""#));
+        assert!(rest.next_back().is_some_and(|line| line.ends_with(" 50")));
+    }
+}
