@@ -16,12 +16,13 @@ use mcpr_transport::child::guardian;
 
 use crate::cli::{Cli, Command};
 use crate::demo_server;
+use crate::manager::Manager;
 use crate::problem::Problem;
 
 /// Does what was typed.
-pub(crate) fn run(cli: Cli) -> Result<ExitCode, Problem> {
+pub(crate) fn run(cli: Cli, manager: Manager) -> Result<ExitCode, Problem> {
     match cli.command.unwrap_or(Command::Serve(cli.serve)) {
-        Command::Serve(args) => serve::run(&args),
+        Command::Serve(args) => serve::run(&args, manager),
         Command::Stdio(args) => stdio::run(&args),
         Command::Connect(args) => connect::run(&args),
         Command::Check(args) => check::run(&args),

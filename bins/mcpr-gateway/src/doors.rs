@@ -6,13 +6,14 @@ use mcpr_config::GatewayOptions;
 use mcpr_core::front::http::Door;
 use mcpr_transport::http::server::{BindError, Bound, Limits, Options, Tls};
 
+use crate::manager::Passed;
 use crate::problem::Problem;
 
 /// The addresses of a gateway.
 #[derive(Debug)]
 pub(crate) struct Doors {
-    /// Where clients come in.
-    pub(crate) network: Bound,
+    /// Where clients come in; at least one.
+    pub(crate) network: Vec<Bound>,
     /// Where the operator comes in, or why there is no such door.
     pub(crate) control: Result<Bound, BindError>,
     /// Whom the network's door lets in.
@@ -26,13 +27,17 @@ pub(crate) struct Doors {
 impl Doors {
     /// Takes them. Without a control socket a gateway works too, but not beside another one of the
     /// same user: the two would share a database, and nobody could tell which one answers.
-    pub(crate) fn take(gateway: &GatewayOptions, socket: &Path, door: Door) -> Result<Self, Problem> {
+    pub(crate) fn take(
+        gateway: &GatewayOptions,
+        network: Vec<Bound>,
+        socket: &Path,
+        door: Door,
+    ) -> Result<Self, Problem> {
         let tls = gateway
             .tls
             .as_ref()
             .map(|files| Tls::load(&files.cert, &files.key));
         let tls = tls.transpose()?;
-        let network = Bound::tcp(gateway.listen)?;
         let control = match Bound::unix(socket) {
             Err(error @ BindError::SocketInUse { .. }) => return Err(error.into()),
             control => control,
@@ -46,12 +51,30 @@ impl Doors {
         })
     }
 
-    /// The URL of the endpoint.
-    pub(crate) fn url(&self) -> String {
-        let address = self.network.local_addr().map(|address| address.to_string());
+    /// The URLs of the endpoint; the first is the one to tell people.
+    pub(crate) fn urls(&self) -> Vec<String> {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
-        format!("{scheme}://{}/mcp", address.unwrap_or_default())
+        let addresses = self.network.iter().filter_map(Bound::local_addr);
+        addresses
+            .map(|address| format!("{scheme}://{address}/mcp"))
+            .collect()
     }
+
+    /// The URL to tell people.
+    pub(crate) fn url(&self) -> String {
+        self.urls().into_iter().next().unwrap_or_default()
+    }
+}
+
+/// The addresses for clients: those that the service manager passes, else the configured one.
+pub(crate) fn network(gateway: &GatewayOptions, passed: Vec<Passed>) -> Result<Vec<Bound>, Problem> {
+    if passed.is_empty() {
+        return Ok(vec![Bound::tcp(gateway.listen)?]);
+    }
+    let bound = passed
+        .into_iter()
+        .map(|Passed { name, socket }| Bound::passed(&name, socket));
+    Ok(bound.collect::<Result<_, _>>()?)
 }
 
 fn options(gateway: &GatewayOptions) -> Options {

@@ -2,8 +2,8 @@
 //!
 //! `cli` says what can be typed, `commands` has one file for each command. Those that run a gateway
 //! are made of the same parts: `settings` (files, variables and flags), `doors` (the addresses),
-//! `log`, `host` (the gateway with what it needs of a process), `signals`, `orphans`, and what people
-//! are told at the start: `summary`, `welcome`, `snippets`. `demo_server` is what `demo` puts behind its
+//! `log`, `host` (the gateway with what it needs of a process), `signals`, `orphans`, `manager`
+//! (systemd), and what people are told at the start: `summary`, `welcome`, `snippets`. `demo_server` is what `demo` puts behind its
 //! gateway, and `completion` answers shells.
 
 mod cli;
@@ -13,6 +13,7 @@ mod demo_server;
 mod doors;
 mod host;
 mod log;
+mod manager;
 mod orphans;
 mod out;
 mod problem;
@@ -28,6 +29,7 @@ use clap::Parser;
 use mcpr_admin::ExitCode;
 
 use self::cli::{Cli, usage};
+use self::manager::Manager;
 
 /// A gateway makes many small and short-lived allocations on several threads.
 #[global_allocator]
@@ -44,8 +46,9 @@ fn main() -> process::ExitCode {
 
 /// Does what was typed, and tells how it ended.
 fn ordinary() -> ExitCode {
+    let manager = Manager::take();
     match Cli::try_parse() {
-        Ok(cli) => out::ended(commands::run(cli)),
+        Ok(cli) => out::ended(commands::run(cli, manager)),
         Err(error) => usage::ended(&error),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::manager::{Manager, Notice};
 use mcpr_core::Gateway;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -41,10 +42,12 @@ impl Reload {
     }
 
     /// Has the configuration be read again each time.
-    pub(crate) async fn obey(mut self, gateway: &Gateway) {
+    pub(crate) async fn obey(mut self, gateway: &Gateway, manager: &Manager) {
         while self.0.recv().await.is_some() {
             tracing::info!(reason = "SIGHUP", "reading the configuration again");
+            manager.tell(Notice::Reloading);
             gateway.reload_and_tell().await;
+            manager.tell(Notice::Ready("the configuration was read again"));
         }
     }
 }

@@ -9,11 +9,15 @@ use mcpr_admin::{ListServers, ServerReport, ServerState};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::host::Host;
+use crate::manager::{Manager, Notice};
 use crate::out;
 use crate::settings::Settings;
 
 /// How often it is looked how servers are doing.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// The same for the service manager, for as long as the gateway runs.
+const GLANCE: Duration = Duration::from_secs(1);
 
 /// The first lines: what runs where.
 pub(crate) fn head(url: &str, settings: &Settings, log: Option<&Path>) -> String {
@@ -58,6 +62,27 @@ pub(crate) async fn servers(host: &Host) {
         }
         if told.len() == list.servers.len() {
             return out::say(&total(&list.servers));
+        }
+    }
+}
+
+/// Tells the service manager in a line how servers are doing, each time that changes.
+pub(crate) async fn tell(host: &Host, manager: &Manager) {
+    if !manager.listens() {
+        return;
+    }
+    let mut looks = interval(GLANCE);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut told = String::new();
+    loop {
+        looks.tick().await;
+        let Ok(list) = host.ask(ListServers {}).await else {
+            return;
+        };
+        let now = total(&list.servers);
+        if now != told {
+            manager.tell(Notice::Status(&now));
+            told = now;
         }
     }
 }

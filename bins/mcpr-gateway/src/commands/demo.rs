@@ -16,8 +16,9 @@ use self::tour::{Tour, ctl};
 use super::serve::keep_running;
 use crate::cli::Demo;
 use crate::demo_server::Which;
-use crate::doors::Doors;
+use crate::doors::{self, Doors};
 use crate::host::Host;
+use crate::manager::Manager;
 use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::{log, out, summary, welcome};
@@ -30,7 +31,13 @@ pub(super) fn run(args: &Demo) -> Result<ExitCode, Problem> {
     let home = Home::make()?;
     let locations = locations(&home)?;
     let settings = Settings::read(locations, &Process, &args.overrides(), args.log.file())?;
-    let doors = Doors::take(&settings.config.gateway, &settings.paths.socket, Door::Tokens)?;
+    let network = doors::network(&settings.config.gateway, Vec::new())?;
+    let doors = Doors::take(
+        &settings.config.gateway,
+        network,
+        &settings.paths.socket,
+        Door::Tokens,
+    )?;
     let telemetry = log::start(&settings, false)?;
     let url = doors.url();
     let place = settings
@@ -40,21 +47,27 @@ pub(super) fn run(args: &Demo) -> Result<ExitCode, Problem> {
         .unwrap_or(Path::new("/"))
         .to_owned();
     out::say(&summary::head(&url, &settings, telemetry.log_path()));
-    keep_running(settings, doors, &telemetry, async |host: &Host| {
-        summary::servers(host).await;
-        match welcome::make(host, "demo").await {
-            Ok(secret) => out::say(
-                &Tour {
-                    url: &url,
-                    token: secret.reveal(),
-                    home: &place,
-                    ctl: ctl(),
-                }
-                .text(),
-            ),
-            Err(failure) => tracing::error!(reason = failure.message, "no token could be made"),
-        }
-    })
+    keep_running(
+        settings,
+        doors,
+        &telemetry,
+        &Manager::default(),
+        async |host: &Host| {
+            summary::servers(host).await;
+            match welcome::make(host, "demo").await {
+                Ok(secret) => out::say(
+                    &Tour {
+                        url: &url,
+                        token: secret.reveal(),
+                        home: &place,
+                        ctl: ctl(),
+                    }
+                    .text(),
+                ),
+                Err(failure) => tracing::error!(reason = failure.message, "no token could be made"),
+            }
+        },
+    )
 }
 
 fn locations(home: &Home) -> Result<Locations, Problem> {

@@ -8,13 +8,14 @@ use std::time::Duration;
 use mcpr_admin::ExitCode;
 use mcpr_core::front::http::{self, Door};
 use mcpr_telemetry::{Format, Telemetry, fatal};
-use mcpr_transport::http::server::Options;
+use mcpr_transport::http::server::{Bound, Options};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::cli::Serve;
-use crate::doors::Doors;
+use crate::doors::{self, Doors};
 use crate::host::{Host, SERVERS_GRACE, runtime};
+use crate::manager::{Manager, Notice};
 use crate::problem::{Problem, chain};
 use crate::settings::Settings;
 use crate::signals::{Reload, Signals};
@@ -24,16 +25,17 @@ use crate::{log, orphans, out, summary, welcome};
 const LEAVE: Duration = Duration::from_millis(1500);
 
 /// Serves clients over HTTP until it is told to stop.
-pub(super) fn run(args: &Serve) -> Result<ExitCode, Problem> {
+pub(super) fn run(args: &Serve, mut manager: Manager) -> Result<ExitCode, Problem> {
     let settings = Settings::load(&args.files.config, &args.overrides(), args.log.file())?;
-    let door = door(args.no_auth, settings.config.gateway.listen)?;
-    let doors = Doors::take(&settings.config.gateway, &settings.paths.socket, door)?;
+    let network = doors::network(&settings.config.gateway, manager.sockets())?;
+    let door = door(args.no_auth, network.iter().filter_map(Bound::local_addr))?;
+    let doors = Doors::take(&settings.config.gateway, network, &settings.paths.socket, door)?;
     let telemetry = log::start(&settings, false)?;
     let url = doors.url();
     // Who wants JSON on stderr wants nothing else there, but a token is shown once or never.
     let talks = settings.config.gateway.log.format != Some(Format::Json);
     let head = summary::head(&url, &settings, telemetry.log_path());
-    keep_running(settings, doors, &telemetry, async |host: &Host| {
+    keep_running(settings, doors, &telemetry, &manager, async |host: &Host| {
         if door == Door::Tokens {
             welcome::first_token(host, &url).await;
         }
@@ -45,19 +47,19 @@ pub(super) fn run(args: &Serve) -> Result<ExitCode, Problem> {
 }
 
 /// Whom the network's door lets in.
-fn door(no_auth: bool, listen: SocketAddr) -> Result<Door, Problem> {
-    match no_auth {
-        false => Ok(Door::Tokens),
-        true if listen.ip().is_loopback() => Ok(Door::Open),
-        true => {
-            let what = format!(
-                "--no-auth serves whoever can reach the address, and {} can be reached from outside",
-                listen.ip()
-            );
-            Err(Problem::new(ExitCode::Usage, what)
-                .hint("listen on 127.0.0.1, or leave it out and give each client a token"))
-        }
+fn door(no_auth: bool, mut listen: impl Iterator<Item = SocketAddr>) -> Result<Door, Problem> {
+    if !no_auth {
+        return Ok(Door::Tokens);
     }
+    let Some(outside) = listen.find(|address| !address.ip().is_loopback()) else {
+        return Ok(Door::Open);
+    };
+    let what = format!(
+        "--no-auth serves whoever can reach the address, and {} can be reached from outside",
+        outside.ip()
+    );
+    Err(Problem::new(ExitCode::Usage, what)
+        .hint("listen on 127.0.0.1, or leave it out and give each client a token"))
 }
 
 /// Runs a gateway behind these doors until it is told to stop; `greet` talks to people meanwhile.
@@ -65,10 +67,16 @@ pub(super) fn keep_running(
     settings: Settings,
     doors: Doors,
     telemetry: &Arc<Telemetry>,
+    manager: &Manager,
     greet: impl AsyncFnOnce(&Host),
 ) -> Result<ExitCode, Problem> {
     let runtime = runtime()?;
-    let ended = runtime.block_on(live(settings, doors, telemetry, greet));
+    let ended = runtime.block_on(async {
+        tokio::select! {
+            ended = live(settings, doors, telemetry, manager, greet) => ended,
+            () = manager.keep_calm() => Ok(ExitCode::Ok), // That has no end.
+        }
+    });
     if let Err(problem) = &ended {
         fatal!(reason = problem.message, "the gateway ends");
     }
@@ -81,17 +89,19 @@ async fn live(
     settings: Settings,
     doors: Doors,
     telemetry: &Telemetry,
+    manager: &Manager,
     greet: impl AsyncFnOnce(&Host),
 ) -> Result<ExitCode, Problem> {
     let mut signals = Signals::listen()?;
     let reload = Reload::listen()?;
-    let url = doors.url();
+    let (url, urls) = (doors.url(), doors.urls());
     let host = tokio::select! {
-        host = Host::start(settings, telemetry, vec![url.clone()]) => host?,
+        host = Host::start(settings, telemetry, urls) => host?,
         _ = signals.end() => return Ok(ExitCode::Ok),
     };
     let mut fronts = Fronts::open(&host, doors);
     tracing::info!(url, "listening");
+    manager.tell(Notice::Ready("starting servers"));
     let lost = tokio::select! {
         lost = fronts.lost() => Some(lost),
         signal = signals.end() => {
@@ -99,11 +109,13 @@ async fn live(
             None
         }
         () = host.gateway.stopping() => None,
-        () = reload.obey(&host.gateway) => None,
+        () = reload.obey(&host.gateway, manager) => None,
+        () = for_ever(summary::tell(&host, manager)) => None,
         () = for_ever(host.gateway.follow_files()) => None,
         () = for_ever(greet(&host)) => None,
         () = for_ever(orphans::bury(&host.guardian)) => None,
     };
+    manager.tell(Notice::Stopping);
     tokio::select! {
         () = fronts.close(&host) => {}
         signal = signals.end() => {
@@ -143,9 +155,10 @@ impl Fronts {
             network: JoinSet::new(),
             control: JoinSet::new(),
         };
-        fronts
-            .network
-            .spawn(http::serve(host.gateway.clone(), network, door, secured));
+        for bound in network {
+            let serving = http::serve(host.gateway.clone(), bound, door, secured.clone());
+            fronts.network.spawn(serving);
+        }
         match control {
             Ok(control) => {
                 fronts
@@ -193,12 +206,15 @@ mod tests {
 
     #[test]
     fn http_03_only_loopback_goes_without_tokens() {
-        let door =
-            |no_auth, listen: &str| door(no_auth, listen.parse().unwrap()).map_err(|problem| problem.exit);
+        let door = |no_auth, listen: &[&str]| {
+            let addresses = listen.iter().map(|address| address.parse().unwrap());
+            door(no_auth, addresses).map_err(|problem| problem.exit)
+        };
 
-        assert_eq!(door(true, "127.0.0.1:1"), Ok(Door::Open));
-        assert_eq!(door(true, "[::1]:1"), Ok(Door::Open));
-        assert_eq!(door(true, "0.0.0.0:1"), Err(ExitCode::Usage));
-        assert_eq!(door(false, "0.0.0.0:1"), Ok(Door::Tokens));
+        assert_eq!(door(true, &["127.0.0.1:1"]), Ok(Door::Open));
+        assert_eq!(door(true, &["[::1]:1", "127.0.0.1:1"]), Ok(Door::Open));
+        assert_eq!(door(true, &["0.0.0.0:1"]), Err(ExitCode::Usage));
+        assert_eq!(door(true, &["127.0.0.1:1", "[::]:1"]), Err(ExitCode::Usage));
+        assert_eq!(door(false, &["0.0.0.0:1"]), Ok(Door::Tokens));
     }
 }

@@ -14,4 +14,5 @@ mod pipes;
 mod reloading;
 mod stage;
 mod starting;
+mod systemd;
 mod tls;

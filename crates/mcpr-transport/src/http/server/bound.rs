@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Mode;
 use rustix::io::{Errno, ioctl_fionbio};
-use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType};
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType, sockopt};
 
 use super::holder::{self, Holder};
 use super::wire::Socket;
@@ -79,6 +79,15 @@ pub enum BindError {
         /// What was asked for.
         path: PathBuf,
     },
+    /// The service manager passes something else than a socket that listens on the network.
+    #[error(
+        "the socket `{name}` that the service manager passes does not listen for TCP connections: \
+         its unit needs `ListenStream=HOST:PORT` and `Accept=no`"
+    )]
+    NotAListener {
+        /// What its unit calls it.
+        name: String,
+    },
     /// The system says no for another reason.
     #[error("cannot listen on {place}: {}", advice(source))]
     Refused {
@@ -112,6 +121,22 @@ impl Bound {
                 source,
             },
         })
+    }
+
+    /// Takes an address that another process has opened and passed on: a socket that listens for
+    /// TCP connections. `name` is what an error calls it.
+    ///
+    /// # Errors
+    ///
+    /// [`BindError::NotAListener`] when it is something else.
+    pub fn passed(name: &str, socket: OwnedFd) -> Result<Self, BindError> {
+        let listens = is_tcp_listener(&socket).unwrap_or(false);
+        if !listens || ioctl_fionbio(&socket, true).is_err() {
+            return Err(BindError::NotAListener {
+                name: name.to_owned(),
+            });
+        }
+        Ok(Self(Listening::Network(socket.into())))
     }
 
     /// Takes a socket file that only this user can reach. Missing folders are made, for this user
@@ -193,6 +218,12 @@ impl Drop for SocketFile {
             _ = fs::remove_file(&self.path); // What stays is replaced by the next start.
         }
     }
+}
+
+fn is_tcp_listener(socket: &OwnedFd) -> Result<bool, Errno> {
+    let of_network = [AddressFamily::INET, AddressFamily::INET6].contains(&sockopt::socket_domain(socket)?);
+    let stream = sockopt::socket_type(socket)? == SocketType::STREAM;
+    Ok(of_network && stream && sockopt::socket_acceptconn(socket)?)
 }
 
 fn make_folder(path: &Path) -> io::Result<()> {
