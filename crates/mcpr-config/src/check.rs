@@ -99,6 +99,7 @@ impl Report {
             warnings: mut findings,
             files,
             gateway,
+            contents: _,
         } = config;
         findings.extend(unreadable(gateway.tls.as_ref(), env));
         let servers = servers
