@@ -2,8 +2,8 @@
 //!
 //! | step | what | by |
 //! | --- | --- | --- |
-//! | closing | no new calls are taken; what waits for its client is given up | [`Gateway::finish`] |
-//! | leaving | the doors to the network close, streams that belong to no call end | [`Gateway::leave`] |
+//! | leaving | the doors to the network close, streams that belong to no call end, what waits for its client is given up; what came before is still taken | [`Gateway::leave`] |
+//! | closing | no new calls are taken | [`Gateway::finish`] |
 //! | stop | calls that are still under way get an error, and their servers hear of it | [`Gateway::stop`] |
 //! | ended | the servers have ended, and all is written down | [`Gateway::shutdown`] |
 
@@ -33,24 +33,35 @@ pub struct Finished {
 }
 
 impl Gateway {
-    /// Begins to end: fronts on the network give their addresses back, streams that belong to no
-    /// call end, and no new calls are taken. Whoever runs the gateway sees it
-    /// [stopping](Gateway::stopping), and goes on with [`Gateway::finish`].
+    /// Begins to end: fronts on the network give their addresses back, and streams that belong to no
+    /// call end. Whoever runs the gateway sees it [stopping](Gateway::stopping), and goes on with
+    /// [`Gateway::finish`].
     pub fn leave(&self) {
         self.leaving.cancel();
-        self.close();
+        self.suspensions.end_all();
     }
 
     /// Takes no new calls, lets those under way go on for so long, and then
     /// [stops](Gateway::stop). Returns at once when something else stops it.
+    ///
+    /// A gateway that [leaves](Gateway::leave) also takes what is on its way through the doors that
+    /// have just closed: each of their connections ends with the answer to what it has brought.
     pub async fn finish(&self, within: Duration) -> Finished {
-        self.close();
         let before = self.under_way.len();
-        self.under_way.close();
+        let all = async {
+            if self.leaving.is_cancelled() {
+                self.doors.close();
+                self.doors.wait().await;
+            }
+            self.close();
+            self.under_way.close();
+            self.under_way.wait().await;
+        };
         tokio::select! {
-            _ = timeout(within, self.under_way.wait()) => {}
+            _ = timeout(within, all) => {}
             () = self.stop.cancelled() => {}
         }
+        self.close();
         let abandoned = self.under_way.len();
         if abandoned > 0 {
             tracing::warn!(count = abandoned, "calls under way are given up");
@@ -107,9 +118,14 @@ impl Gateway {
         self.stop.is_cancelled()
     }
 
-    /// Whether new calls are refused, because it ends or is about to.
+    /// Whether new calls are refused.
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.is_cancelled()
+    }
+
+    /// Whether it ends, or is about to: nobody can come back.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.leaving.is_cancelled() || self.is_closing()
     }
 
     fn close(&self) {

@@ -104,7 +104,7 @@ impl Flight {
             let gateway = course.call.gateway.clone();
             let parked = Parked(Some(course));
             // Nobody can come back to a gateway that takes no more calls.
-            if !gateway.is_closing() {
+            if !gateway.is_ending() {
                 gateway.suspensions.park(ticket, parked);
             }
         }

@@ -75,6 +75,8 @@ pub struct Gateway {
     /// The steps to the end; each brings those before it.
     pub(crate) closing: CancellationToken,
     pub(crate) leaving: CancellationToken,
+    /// One token for each front on the network that has connections.
+    pub(crate) doors: TaskTracker,
     pub(crate) stop: CancellationToken,
     pub(crate) ended: CancellationToken,
     pub(crate) tasks: TaskTracker,
@@ -114,7 +116,7 @@ impl Gateway {
     /// Whether it takes requests: the answer to `/readyz`. Its servers need not be ready, because
     /// no list waits for them (AGG-12).
     pub fn is_ready(&self) -> bool {
-        !self.is_closing()
+        !self.is_ending()
     }
 
     /// Waits until every server is ready, or known not to be, and the lists say so. Servers that

@@ -36,8 +36,8 @@ impl Stage {
             0 => self.switch_off_and_on().await,
             1 => self.change(round).await,
             2 => self.operate("servers/restart").await,
-            3 => signal("KILL", pid(&before)),
-            _ => signal("KILL", self.grandchild(&before)),
+            3 => assert!(signal("KILL", pid(&before))),
+            _ => assert!(signal("KILL", self.grandchild(&before))),
         }
         let is_new = |server: &Value| server["state"] == "ok" && server["pid"] != before["pid"];
         self.gateway.await_server("a", is_new).await;

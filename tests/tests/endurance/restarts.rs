@@ -200,7 +200,7 @@ fn assert_nothing_lost(tally: &Tally, done: &BTreeMap<u64, usize>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn b30_a_gateway_that_restarts_under_load_loses_nothing_and_breaks_no_call_that_it_has_begun() {
+async fn b47_b30_a_gateway_that_restarts_under_load_loses_nothing_and_breaks_no_call_that_it_has_begun() {
     let (tally, done) = under_load(End::Asked, extent(3, 50)).await;
 
     assert_nothing_lost(&tally, &done);
@@ -211,7 +211,7 @@ async fn b30_a_gateway_that_restarts_under_load_loses_nothing_and_breaks_no_call
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn b54_a_gateway_that_is_killed_under_load_loses_no_call_that_was_acknowledged() {
+async fn b30_a_gateway_that_is_killed_under_load_loses_no_call_that_was_acknowledged() {
     let (tally, done) = under_load(End::Killed, extent(3, 50)).await;
 
     assert_nothing_lost(&tally, &done);

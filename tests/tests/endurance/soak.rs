@@ -168,9 +168,11 @@ impl World {
             self.some_requests().await;
             let server = self.gateway.ready("mortal").await;
             let backends = server["backends"].as_array().expect("backends");
-            let pids = backends.iter().filter_map(|backend| backend["pid"].as_u64());
-            if let Some(pid) = pids.last() {
-                signal("KILL", pid.try_into().expect("process ids are small"));
+            let pid = backends.last().and_then(|backend| backend["pid"].as_u64());
+            let pid = pid.and_then(|pid| u32::try_from(pid).ok());
+            // A new configuration may have ended it a moment ago.
+            if let Some(pid) = pid.filter(|pid| self.brood.processes().contains(pid)) {
+                signal("KILL", pid);
             }
         }
     }

@@ -37,6 +37,8 @@ async fn b20_a_server_that_dies_at_work_fails_its_own_calls_and_returns() {
 
     assert!(began.elapsed() < AT_ONCE);
     assert_eq!(reason(&lost), "outcome_unknown");
+    let told = lost["error"]["message"].as_str().unwrap();
+    assert!(told.contains("`dying`") && told.contains("exit code 3"), "{told}");
     assert_eq!(text(&other), r#"{"n":1}"#);
     gateway
         .await_server("dying", |server| server["state"] == "ok" && server["starts"] == 2)

@@ -56,6 +56,8 @@ pub async fn serve(gateway: Arc<Gateway>, bound: Bound, door: Door, options: Opt
             finish: gateway.stop.clone(),
         },
     };
+    // As long as it has connections the gateway waits for what they bring.
+    let _open = (door != Door::Control).then(|| gateway.doors.token());
     let loopback = bound
         .local_addr()
         .is_some_and(|address| address.ip().is_loopback());
