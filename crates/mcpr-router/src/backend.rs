@@ -13,7 +13,7 @@ use crate::connections::Connections;
 use crate::error::unavailable;
 use crate::line::{InLine, Line, Shut};
 use crate::router::Demand;
-use crate::trust::Trust;
+use crate::trust::{Trust, Try};
 use crate::{RouteError, RouteErrorKind};
 
 /// A server, the line before it, and its backends.
@@ -39,6 +39,8 @@ pub(crate) struct Backend {
 pub(crate) struct Place {
     pub(crate) server: Arc<Guarded>,
     pub(crate) backend: Arc<Backend>,
+    /// Whether the call finds out if the backend is back.
+    tries: Option<Try>,
 }
 
 impl Guarded {
@@ -65,8 +67,8 @@ impl Guarded {
     pub(crate) async fn place(self: &Arc<Self>, demand: &Demand<'_>) -> Result<Place, RouteError> {
         let mut in_line: Option<InLine<'_>> = None;
         loop {
-            let decision = match in_line.is_none() && self.line.is_busy() {
-                true => Decision::Full, // Nobody overtakes.
+            let (decision, tries) = match in_line.is_none() && self.line.is_busy() {
+                true => (Decision::Full, None), // Nobody overtakes.
                 false => self.choose(demand),
             };
             match decision {
@@ -74,6 +76,7 @@ impl Guarded {
                     return Ok(Place {
                         server: self.clone(),
                         backend: self.backends[index].clone(),
+                        tries,
                     });
                 }
                 Decision::Full => {
@@ -103,8 +106,8 @@ impl Guarded {
         self.line.is_busy() || self.backends.iter().any(|backend| backend.connections.starve())
     }
 
-    /// Chooses a backend and counts the call in there.
-    fn choose(&self, demand: &Demand<'_>) -> Decision {
+    /// Chooses a backend and counts the call in there; tells if the call tries whether it is back.
+    fn choose(&self, demand: &Demand<'_>) -> (Decision, Option<Try>) {
         let mut turns = self.turns.lock();
         let now = Instant::now();
         let known = self
@@ -112,11 +115,11 @@ impl Guarded {
             .iter()
             .map(|backend| backend.known(&self.server, demand, now));
         let decision = decide(&known.collect::<Vec<_>>(), rule(self.server.spec.spread));
-        if let Decision::Take(index) = decision {
-            *turns += 1;
-            self.backends[index].take(*turns, now);
-        }
-        decision
+        let Decision::Take(index) = decision else {
+            return (decision, None);
+        };
+        *turns += 1;
+        (decision, self.backends[index].take(*turns, now))
     }
 
     fn nobody(&self, demand: &Demand<'_>, status: &Status) -> RouteError {
@@ -203,10 +206,10 @@ impl Backend {
                 .is_some_and(|home| *home.label == *self.upstream.label)
     }
 
-    fn take(&self, turn: u64, now: Instant) {
+    fn take(&self, turn: u64, now: Instant) -> Option<Try> {
         self.in_flight.fetch_add(1, Ordering::SeqCst);
         self.last_turn.store(turn, Ordering::Relaxed);
-        self.trust.lock().take(now);
+        self.trust.lock().take(now)
     }
 }
 
@@ -225,7 +228,7 @@ impl Place {
         }
         let now = Instant::now();
         let mut trust = self.backend.trust.lock();
-        if trust.strike(now)
+        if trust.strike(self.tries, now)
             && let Some(pause) = trust.pause(now)
         {
             let (server, backend) = (&self.server.server.name, &*self.backend.upstream.label);
@@ -237,7 +240,9 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         self.backend.in_flight.fetch_sub(1, Ordering::SeqCst);
-        self.backend.trust.lock().give_back();
+        if let Some(tried) = self.tries {
+            self.backend.trust.lock().give_back(tried, Instant::now());
+        }
         self.server.line.one_left();
     }
 }

@@ -1,7 +1,8 @@
 //! Whether the last calls to a backend went well.
 //!
 //! A backend that is connected may still fail whatever it gets. After some failures in a row it gets
-//! no calls for a while; then one may try, and what comes of that one decides.
+//! no calls for a while; then one may try, and what comes of that one decides. One that takes long
+//! decides nothing: after the same while the next may try too.
 
 use std::time::Duration;
 
@@ -24,56 +25,73 @@ pub(crate) struct Trust {
     lost: u32,
     /// When it may be tried.
     until: Option<Instant>,
-    /// Whether somebody is trying.
-    tried: bool,
+    /// The one that tries, by a number of its own.
+    tries: Option<Try>,
+    /// How many have tried.
+    count: u64,
 }
+
+/// One call that finds out whether a backend is back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Try(u64);
 
 impl Trust {
     /// Whether it may get a call.
     pub(crate) fn is_given(&self, now: Instant) -> bool {
-        match self.until {
-            None => true,
-            Some(until) => now >= until && !self.tried,
-        }
+        self.until.is_none_or(|until| now >= until)
     }
 
     /// How long it gets none, if so.
     pub(crate) fn pause(&self, now: Instant) -> Option<Duration> {
         let left = self.until?.saturating_duration_since(now);
-        (!left.is_zero()).then_some(left)
+        (self.tries.is_none() && !left.is_zero()).then_some(left)
     }
 
-    /// It gets a call.
-    pub(crate) fn take(&mut self, now: Instant) {
-        self.tried = self.until.is_some_and(|until| now >= until);
+    /// It gets a call; tells if that one is to try whether it is back. The next may try after
+    /// another pause, if nothing has come of this one by then.
+    pub(crate) fn take(&mut self, now: Instant) -> Option<Try> {
+        self.until.filter(|until| now >= *until)?;
+        self.until = Some(now + pause(self.lost.saturating_sub(1)));
+        self.count += 1;
+        self.tries = Some(Try(self.count));
+        self.tries
     }
 
     /// It has answered.
     pub(crate) fn confirm(&mut self) {
-        *self = Self::default();
+        *self = Self {
+            count: self.count,
+            ..Self::default()
+        };
     }
 
-    /// It was tried, and nothing is known of the outcome.
-    pub(crate) fn give_back(&mut self) {
-        self.tried = false;
-    }
-
-    /// It has failed; true if that costs its trust.
-    pub(crate) fn strike(&mut self, now: Instant) -> bool {
-        self.strikes += 1;
-        let in_doubt = self.until.is_some();
-        if self.strikes < STRIKES && !in_doubt || in_doubt && !self.tried {
-            return false;
+    /// A call has left that tried, and nothing may be known of the outcome.
+    pub(crate) fn give_back(&mut self, tried: Try, now: Instant) {
+        if self.tries == Some(tried) {
+            self.tries = None;
+            self.until = Some(now);
         }
-        self.until = Some(
-            now + FIRST_PAUSE
-                .saturating_mul(1 << self.lost.min(8))
-                .min(LONGEST_PAUSE),
-        );
-        self.lost += 1;
-        self.tried = false;
-        true
     }
+
+    /// It has failed a call, which tried or did not; true if that costs its trust.
+    pub(crate) fn strike(&mut self, tried: Option<Try>, now: Instant) -> bool {
+        self.strikes += 1;
+        let costs = match self.until {
+            None => self.strikes >= STRIKES,
+            Some(_) => tried.is_some() && self.tries == tried,
+        };
+        if costs {
+            self.until = Some(now + pause(self.lost));
+            self.lost += 1;
+            self.tries = None;
+        }
+        costs
+    }
+}
+
+/// How long a backend gets no calls that was lost so often before.
+fn pause(lost: u32) -> Duration {
+    FIRST_PAUSE.saturating_mul(1 << lost.min(8)).min(LONGEST_PAUSE)
 }
 
 #[cfg(test)]
@@ -93,11 +111,12 @@ mod tests {
 
     fn is_given_after(events: &[Event]) -> bool {
         let (mut trust, mut now) = (Trust::default(), Instant::now());
+        let mut tried = None;
         for event in events {
             match event {
-                Fails => _ = trust.strike(now),
+                Fails => _ = trust.strike(tried.take(), now),
                 Answers => trust.confirm(),
-                Taken => trust.take(now),
+                Taken => tried = trust.take(now),
                 Wait(millis) => now += Duration::from_millis(*millis),
             }
         }
@@ -139,28 +158,63 @@ mod tests {
         let mut trust = Trust::default();
         let mut now = Instant::now();
         for _ in 0..STRIKES {
-            trust.strike(now);
+            trust.strike(None, now);
         }
         for _ in 0..20 {
             now += trust.pause(now).expect("it is not trusted");
-            trust.take(now);
-            trust.strike(now);
+            let tried = trust.take(now);
+            trust.strike(tried, now);
         }
         assert_eq!(trust.pause(now), Some(LONGEST_PAUSE));
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn lb_05_a_try_without_an_outcome_leaves_the_next_one_free() {
+    /// One that has just lost the trust, and the time at which it may be tried.
+    fn lost() -> (Trust, Instant) {
         let (mut trust, now) = (Trust::default(), Instant::now());
         for _ in 0..STRIKES {
-            trust.strike(now);
+            trust.strike(None, now);
         }
-        let later = now + FIRST_PAUSE;
-        trust.take(later);
+        (trust, now + FIRST_PAUSE)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn lb_05_a_try_without_an_outcome_leaves_the_next_one_free() {
+        let (mut trust, later) = lost();
+        let tried = trust.take(later).expect("it is a try");
         assert!(!trust.is_given(later));
 
-        trust.give_back();
+        trust.give_back(tried, later);
 
         assert!(trust.is_given(later));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn lb_05_a_try_that_takes_long_keeps_nobody_out_for_longer_than_the_pause() {
+        let (mut trust, later) = lost();
+        let long = trust.take(later).expect("it is a try");
+        assert!(!trust.is_given(later + FIRST_PAUSE - Duration::from_millis(1)));
+
+        let later = later + FIRST_PAUSE;
+        assert!(trust.is_given(later));
+        let next = trust.take(later).expect("it is a try too");
+
+        trust.give_back(long, later);
+        assert!(!trust.is_given(later), "who leaves is not who tries");
+        assert!(
+            !trust.strike(Some(long), later),
+            "nor is it his failure that counts"
+        );
+        assert!(trust.strike(Some(next), later));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn lb_05_a_call_from_before_that_ends_makes_no_room_for_a_second_try() {
+        let (mut trust, later) = lost();
+        let tried = trust.take(later);
+
+        assert!(!trust.strike(None, later));
+        assert!(!trust.is_given(later));
+        assert!(trust.strike(tried, later));
+        assert_eq!(trust.pause(later), Some(FIRST_PAUSE * 2));
     }
 }

@@ -41,6 +41,11 @@ async fn lb_01_entries_of_one_group_are_one_server() {
             .len(),
         1
     );
+    let member = gateway.operate("servers/disable", json!({ "name": "one" })).await;
+    assert_eq!(
+        member["error"]["hint"],
+        "`one` is an entry of the group `pair`, which is one server"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -77,15 +77,15 @@ impl Stage {
     fn save(&self, text: &str, how: Saves) {
         let file = self.gateway.file();
         match how {
-            Saves::InPlace => fs::write(file, text).unwrap(),
+            Saves::InPlace => fs::write(file, text).expect("the file can be written"),
             Saves::ByRename => {
                 let other: PathBuf = file.with_extension("swp");
-                fs::write(&other, text).unwrap();
-                fs::rename(other, file).unwrap();
+                fs::write(&other, text).expect("the file can be written");
+                fs::rename(other, file).expect("the file can be renamed");
             }
             Saves::InTwoSteps => {
-                fs::write(&file, &text[..text.len() / 2]).unwrap();
-                fs::write(file, text).unwrap();
+                fs::write(&file, &text[..text.len() / 2]).expect("the file can be written");
+                fs::write(file, text).expect("the file can be written");
             }
         }
     }

@@ -55,7 +55,7 @@ impl Stage {
     async fn change(&self, round: usize) {
         let servers = [("a", entry(&self.brood, &self.fake, round))];
         let text = self.gateway.configuration(&servers, &json!({}));
-        std::fs::write(self.gateway.file(), text).unwrap();
+        std::fs::write(self.gateway.file(), text).expect("the file can be written");
         self.gateway.operate("reload", &json!({})).await;
     }
 

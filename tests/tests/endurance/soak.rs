@@ -186,7 +186,7 @@ impl World {
             let text = self
                 .gateway
                 .configuration(&servers, &json!({ "builtins": false, "limits": limits() }));
-            std::fs::write(self.gateway.file(), text).unwrap();
+            std::fs::write(self.gateway.file(), text).expect("the file can be written");
             self.gateway.operate("reload", &json!({})).await;
         }
     }
@@ -226,7 +226,40 @@ impl World {
         })
         .await;
         let tidy = || self.brood.processes().len() == PROCESSES && zombies_of(self.gateway.pid()).is_empty();
-        wait_until(QUIET, "the end of all that died", || tidy().then_some(())).await;
+        let began = std::time::Instant::now();
+        while !tidy() {
+            if began.elapsed() > Duration::from_secs(20) {
+                let ps = std::process::Command::new("ps")
+                    .args(["axo", "pid,ppid,pgid,stat,lstart,args"])
+                    .output()
+                    .unwrap();
+                let text = String::from_utf8_lossy(&ps.stdout).into_owned();
+                let mine: Vec<_> = text
+                    .lines()
+                    .filter(|l| {
+                        l.contains("fakemcp")
+                            || l.contains("mcpr-gateway")
+                            || l.contains(" Z")
+                            || l.contains("__guardian")
+                    })
+                    .collect();
+                panic!(
+                    "{:?} {:?}\n{}\nLOG {}",
+                    self.brood.processes(),
+                    zombies_of(self.gateway.pid()),
+                    mine.join("\n"),
+                    self.gateway
+                        .complaints()
+                        .lines()
+                        .filter(|l| !l.contains("call"))
+                        .rev()
+                        .take(60)
+                        .collect::<Vec<_>>()
+                        .join("\n")
+                );
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use mcpr_protocol::Version;
 use mcpr_registry::{Overrides, ServerName, ServerNaming, ToolOverride};
 use mcpr_upstream::{Backoff, ProtocolChoice, Queue, UpstreamSpec};
 
+use super::reader::RESERVED;
 use super::{Backends, ToolFilter};
 use crate::fault::Fault;
 use crate::gateway::timeouts;
@@ -119,8 +120,13 @@ pub(super) fn backends(own: Members<'_>) -> Result<Backends, Fault> {
 }
 
 fn group(node: &Node) -> Result<ServerName, Fault> {
-    let name = node.filled()?.parse::<ServerName>();
-    name.map_err(|_| {
+    let text = node.filled()?;
+    if RESERVED.contains(&text.as_str()) {
+        return Err(node
+            .fault(format!("is `{text}`, which is reserved"))
+            .hint("name the group otherwise"));
+    }
+    text.parse::<ServerName>().map_err(|_| {
         node.fault("cannot name a server")
             .hint("use 1 to 64 printable characters without `/`")
     })

@@ -72,8 +72,13 @@ fn lb_01_the_wrong_kind_of_several_is_refused_with_the_right_one() {
     let url = server(r#"{"type": "http", "url": "http://a/mcp", "mcpr": {"replicas": 2}}"#);
     let nowhere = server(r#"{"type": "http", "url": "http://a/mcp", "mcpr": {"endpoints": ["nowhere"]}}"#);
     let group = server(r#"{"command": "x", "mcpr": {"group": "a/b"}}"#);
+    let reserved = server(r#"{"command": "x", "mcpr": {"group": "native"}}"#);
 
-    insta::assert_snapshot!([&program, &url, &nowhere, &group].map(reason).join("\n"));
+    insta::assert_snapshot!(
+        [&program, &url, &nowhere, &group, &reserved]
+            .map(reason)
+            .join("\n")
+    );
 }
 
 #[test]

@@ -87,6 +87,14 @@ impl Operator {
             return Ok(entry.clone());
         }
         let failure = Failure::new(ErrorCode::NotFound, format!("there is no server `{name}`"));
+        let is_member =
+            |entry: &&Arc<ServerEntry>| entry.members.iter().any(|member| member.name.as_str() == name);
+        if let Some(group) = plan.entries().find(is_member) {
+            let group = &group.name;
+            return Err(failure.hint(format!(
+                "`{name}` is an entry of the group `{group}`, which is one server"
+            )));
+        }
         Err(match nearest(name, plan.order.iter().map(|name| name.as_str())) {
             Some(near) => failure.hint(format!("did you mean `{near}`?")),
             None => failure.hint("see `mcpr-ctl servers ls` for those there are"),

@@ -173,6 +173,9 @@ fn speaks_of_lost_session(text: &[u8]) -> bool {
 
 /// The cause at the bottom, which is the one that says something.
 pub(super) fn innermost(error: &hyper::Error) -> String {
+    if error.is_canceled() {
+        return "mcpr has ended the connection".to_owned(); // What hyper says there is of its inside.
+    }
     let causes = std::iter::successors(error.source(), |&error| error.source());
     causes
         .last()
