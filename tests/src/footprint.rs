@@ -13,7 +13,7 @@ pub struct Footprint {
     pub memory: usize,
     /// Open descriptors.
     pub descriptors: usize,
-    /// Threads.
+    /// Threads, without those of the runtime, which come and go with the work.
     pub threads: usize,
 }
 
@@ -25,15 +25,14 @@ impl Footprint {
     /// When there is no such process.
     pub fn of(pid: u32) -> Self {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process runs");
-        let number = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            let word = line.and_then(|line| line.split_whitespace().next()?.parse::<usize>().ok());
-            word.unwrap_or_else(|| panic!("no {name} in {status}"))
-        };
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let memory = line.and_then(|line| line.split_whitespace().next()?.parse::<usize>().ok());
         Self {
-            memory: number("VmRSS:") * 1024,
+            memory: memory.expect("a number of KiB") * 1024,
             descriptors: fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count),
-            threads: number("Threads:"),
+            threads: thread_names(pid)
+                .filter(|name| !name.starts_with("tokio"))
+                .count(),
         }
     }
 
@@ -58,6 +57,14 @@ impl Footprint {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
+}
+
+fn thread_names(pid: u32) -> impl Iterator<Item = String> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    threads.filter_map(|thread| fs::read_to_string(thread.path().join("comm")).ok())
 }
 
 /// How long a process has used the processor.

@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 use crate::client::{Session, Stateless};
 use crate::gateway::{Builder, FILE, configuration};
 use crate::http::{Connection, Request};
-use crate::{Brood, Footprint, binary, wait_until};
+use crate::{Brood, Footprint, binary, wait_until, zombies_of};
 
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -104,6 +104,29 @@ impl Program {
     /// What its process holds.
     pub fn footprint(&self) -> Footprint {
         Footprint::of(self.pid())
+    }
+
+    /// Waits until exactly so many of its processes run, itself and its guardian among them, and it has
+    /// buried all others.
+    ///
+    /// # Panics
+    ///
+    /// When that does not come.
+    pub async fn is_tidy(&self, count: usize) {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let (running, dead) = (self.brood.processes(), zombies_of(self.pid()));
+            if running.len() == count && dead.is_empty() {
+                return;
+            }
+            let names: Vec<_> = running.iter().map(|pid| command_line(*pid)).collect();
+            assert!(
+                Instant::now() < end,
+                "not {count} processes run but {names:#?}, and {dead:?} are not buried: {}",
+                self.complaints()
+            );
+            sleep(Duration::from_millis(10)).await;
+        }
     }
 
     /// Asks it to end, and waits for that.
@@ -248,6 +271,12 @@ pub fn signal(name: &str, pid: u32) -> bool {
         .stderr(Stdio::null())
         .status();
     sent.is_ok_and(|status| status.success())
+}
+
+/// What a process was started with.
+fn command_line(pid: u32) -> String {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    format!("{pid}: {}", String::from_utf8_lossy(&line).replace('\0', " "))
 }
 
 fn is_settled(server: &Value) -> bool {

@@ -1,6 +1,7 @@
 //! What a call has been through on its way to a server.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use mcpr_transport::Failed;
@@ -83,8 +84,9 @@ impl Tried {
     }
 
     /// Waits until one of a server's backends can be tried again: it turns out to be well, it is
-    /// replaced, or it has started. False if none will. The caller bounds the wait.
-    pub async fn comeback(&self, server: &Server) -> bool {
+    /// replaced, or it has started, now or at its next attempt within `patience`. False if none
+    /// will. The caller bounds the wait.
+    pub async fn comeback(&self, server: &Server, patience: Duration) -> bool {
         let wait = |backend: &Arc<Upstream>| {
             let backend = backend.clone();
             let lost = self
@@ -95,7 +97,7 @@ impl Tried {
             async move {
                 match lost {
                     Some(lost) => lost.upstream.recovered(&lost.replica).await,
-                    None => backend.settled().await.replica.is_some(),
+                    None => backend.back_within(patience).await,
                 }
             }
         };

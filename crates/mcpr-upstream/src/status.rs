@@ -195,6 +195,25 @@ impl Upstream {
         settled.map_or_else(|_| self.status(), |status| status.clone())
     }
 
+    /// Waits as [`settled`](Self::settled) does; for one that is down, for the outcome of its next
+    /// start, if that is to come within `patience`.
+    pub async fn back_within(&self, patience: Duration) -> bool {
+        let next = |status: &Status| match status.phase {
+            Phase::Down { retry_at, .. } => Some(retry_at),
+            _ => None,
+        };
+        let mut status = self.status.clone();
+        let end = Instant::now() + patience;
+        let awaited = next(&status.borrow()).filter(|retry_at| *retry_at <= end);
+        let decided = |status: &Status| match status.phase {
+            Phase::Starting => false,
+            Phase::Down { retry_at, .. } => awaited != Some(retry_at),
+            _ => true,
+        };
+        let decided = status.wait_for(decided).await;
+        decided.is_ok_and(|status| status.replica.is_some())
+    }
+
     /// Starts the server if it sleeps, and waits until it is ready or is known not to be.
     pub async fn wake(&self) -> Status {
         let mut status = self.status.clone();

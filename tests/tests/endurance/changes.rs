@@ -7,7 +7,7 @@ use std::time::Duration;
 use mcpr_tests::client::Session;
 use mcpr_tests::http::Connection;
 use mcpr_tests::talk::Saying;
-use mcpr_tests::{Brood, Fake, Program, extent, figure, gateway, wait_for, wait_until};
+use mcpr_tests::{Brood, Fake, Program, extent, figure, gateway, wait_for};
 use serde_json::{Value, json};
 
 use crate::text;
@@ -217,9 +217,7 @@ async fn b46_cfg_05_fifty_quick_changes_end_in_the_state_of_the_last() {
     assert_eq!(names(&servers), ["kept", "changing"]);
     assert_eq!((&servers[0]["pid"], &servers[0]["starts"]), (&before, &json!(1)));
     assert!(text(&under_way.finish().await).contains("accept"));
-    let left = || (stage.brood.processes().len() == 4).then_some(());
-    let four = "a gateway, a guardian, two servers";
-    wait_until(SOON, four, left).await;
+    gateway.is_tidy(4).await; // Itself, its guardian, and two servers.
     figure(
         "quick changes of the configuration, the last of which counts",
         changes,

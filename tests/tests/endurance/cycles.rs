@@ -1,17 +1,12 @@
 //! Servers and gateways that come and go, again and again: none of their processes stays (SRV-04).
 
-use std::time::Duration;
-
-use mcpr_tests::{
-    Brood, Fake, Program, await_no_process, extent, figure, gateway, processes, signal, wait_until,
-    zombies_of,
-};
+use mcpr_tests::{Brood, Fake, Program, await_no_process, extent, figure, gateway, processes, signal};
 use serde_json::{Value, json};
 
 use crate::{NOTHING_LEFT, SLACK, impatient, text};
 
-/// How long a gateway may take to bury what has died.
-const BURIAL: Duration = Duration::from_secs(10);
+/// A gateway, its guardian, a shell, and the server below it.
+const PROCESSES: usize = 4;
 
 /// A gateway whose only server is the grandchild of a shell.
 struct Stage {
@@ -76,13 +71,6 @@ impl Stage {
     fn mark(&self) -> String {
         self.fake.spec_path().display().to_string()
     }
-
-    /// Nothing is there but the gateway, its guardian, the shell, and the server.
-    async fn is_tidy(&self) {
-        let gateway = self.gateway.pid();
-        let tidy = || (zombies_of(gateway).is_empty() && self.brood.processes().len() == 4).then_some(());
-        wait_until(BURIAL, "the burial of the dead", tidy).await;
-    }
 }
 
 fn entry(brood: &Brood, fake: &Fake, version: usize) -> Value {
@@ -104,14 +92,14 @@ async fn b06_srv_04_servers_that_start_stop_change_and_die_again_and_again_leave
     for round in 0..warm_up {
         stage.cycle(round).await;
     }
-    stage.is_tidy().await;
+    stage.gateway.is_tidy(PROCESSES).await;
     let before = stage.gateway.footprint();
 
     for round in 0..rounds {
         stage.cycle(warm_up + round).await;
     }
 
-    stage.is_tidy().await;
+    stage.gateway.is_tidy(PROCESSES).await;
     let after = before.is_kept_by(stage.gateway.pid(), SLACK).await;
     figure("cycles: before", format_args!("{before:?}"));
     figure("cycles: after", format_args!("{rounds} rounds: {after:?}"));

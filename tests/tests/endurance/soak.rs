@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use mcpr_tests::http::Request;
-use mcpr_tests::{
-    Brood, Fake, Footprint, Program, extent, figure, gateway, signal, wait_for, wait_until, zombies_of,
-};
+use mcpr_tests::{Brood, Fake, Footprint, Program, extent, figure, gateway, signal, wait_for, wait_until};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
@@ -225,41 +223,7 @@ impl World {
             (idle && status["sessions"] == 0).then_some(())
         })
         .await;
-        let tidy = || self.brood.processes().len() == PROCESSES && zombies_of(self.gateway.pid()).is_empty();
-        let began = std::time::Instant::now();
-        while !tidy() {
-            if began.elapsed() > Duration::from_secs(20) {
-                let ps = std::process::Command::new("ps")
-                    .args(["axo", "pid,ppid,pgid,stat,lstart,args"])
-                    .output()
-                    .unwrap();
-                let text = String::from_utf8_lossy(&ps.stdout).into_owned();
-                let mine: Vec<_> = text
-                    .lines()
-                    .filter(|l| {
-                        l.contains("fakemcp")
-                            || l.contains("mcpr-gateway")
-                            || l.contains(" Z")
-                            || l.contains("__guardian")
-                    })
-                    .collect();
-                panic!(
-                    "{:?} {:?}\n{}\nLOG {}",
-                    self.brood.processes(),
-                    zombies_of(self.gateway.pid()),
-                    mine.join("\n"),
-                    self.gateway
-                        .complaints()
-                        .lines()
-                        .filter(|l| !l.contains("call"))
-                        .rev()
-                        .take(60)
-                        .collect::<Vec<_>>()
-                        .join("\n")
-                );
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        self.gateway.is_tidy(PROCESSES).await;
     }
 }
 

@@ -94,7 +94,7 @@ impl Attempts {
         let past = self.0.get_or_insert_default();
         if let Some(server) = server.filter(|_| passes && !past.waited) {
             past.waited = true;
-            if timeout(COMEBACK, past.tried.comeback(&server)).await == Ok(true) {
+            if timeout(COMEBACK, past.tried.comeback(&server, COMEBACK)).await == Ok(true) {
                 past.tried.clear();
                 return Ok(());
             }
