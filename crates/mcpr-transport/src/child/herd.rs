@@ -177,8 +177,9 @@ mod linux {
         let name_end = memchr::memrchr(b')', stat)?;
         let mut fields = stat[name_end + 1..].split(|byte| *byte == b' ').skip(1);
         let state = *fields.next()?.first()?;
-        let group = str::from_utf8(fields.nth(1)?).ok()?.parse().ok()?;
-        Some((state, Pid::from_raw(group)?))
+        // A process that is just being released has the group -1, which is no `Pid`.
+        let group = str::from_utf8(fields.nth(1)?).ok()?.parse::<u32>().ok()?;
+        Some((state, Pid::from_raw(group.try_into().ok()?)?))
     }
 }
 
@@ -228,6 +229,12 @@ mod tests {
             Pid::from_raw(4240).map(|group| (b'S', group))
         );
         assert_eq!(state_and_group(b""), None);
+    }
+
+    #[test]
+    fn srv_04_a_process_that_is_just_being_released_is_in_no_group() {
+        assert_eq!(state_and_group(b"42 (a) X 0 -1 -1 0 -1"), None);
+        assert_eq!(state_and_group(b"42 (a) R 0 -1 -1 0 -1"), None);
     }
 
     #[test]
