@@ -86,8 +86,8 @@ impl Store for Hooked {
         self.inner.revoke_token(which, at).await
     }
 
-    async fn expire_token(&self, which: &str, at: Timestamp) -> Result<Token, StoreError> {
-        self.inner.expire_token(which, at).await
+    async fn rotate_token(&self, token: Token, from: TokenHash, to: TokenHash) -> Result<(), StoreError> {
+        self.inner.rotate_token(token, from, to).await
     }
 
     async fn touch_tokens(&self, used: Vec<(TokenId, Timestamp)>) -> Result<(), StoreError> {

@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use mcpr_admin::Scope;
+use mcpr_auth::Rate;
 
 pub(crate) use self::clients::{Clients, Print, Stdio};
 use self::completions::{Completions, Man};
@@ -136,7 +137,7 @@ pub(crate) enum Command {
     /// List and get prompts
     #[command(subcommand, alias = "prompt")]
     Prompts(Prompts),
-    /// Make, list and revoke the tokens of clients; works without a running gateway too
+    /// Make, list, rotate and revoke the tokens of clients; works without a running gateway too
     #[command(subcommand, alias = "token")]
     Tokens(Tokens),
     /// Show, check and change the configuration files
@@ -240,6 +241,15 @@ pub(crate) enum Tokens {
         #[arg(value_name = "ID|NAME")]
         which: String,
     },
+    /// Give a token a new text and print it, this once; limits, toolset and sessions stay
+    Rotate {
+        /// Its id, the beginning of its id, or its name
+        #[arg(value_name = "ID|NAME")]
+        which: String,
+        /// For how long the text it had is accepted too; 0 refuses it at once
+        #[arg(long, value_name = "TIME", default_value = "1h", value_parser = parse::grace)]
+        grace: Duration,
+    },
     /// Refuse a token from now on and end its sessions
     #[command(alias = "rm")]
     Revoke {
@@ -273,6 +283,15 @@ pub(crate) struct NewToken {
     )]
     #[arg(value_parser = parse::scope, action = ArgAction::Append)]
     pub(crate) scopes: Vec<Scope>,
+    /// The only servers it shall reach, with commas between them
+    #[arg(long, value_name = "SERVER", value_delimiter = ',')]
+    pub(crate) servers: Vec<String>,
+    /// The only tools it shall reach as SERVER.TOOL, with commas between them; * stands for anything
+    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
+    pub(crate) tools: Vec<String>,
+    /// How many requests may come with it: so many a second, minute or hour, such as 10/s, 600/m or 5000/h
+    #[arg(long, value_name = "RATE", value_parser = parse::rate)]
+    pub(crate) rate: Option<Rate>,
     /// When it ends: a time from now such as 90d or 12h, or a date such as 2027-04-15T08:00:00Z
     #[arg(long, value_name = "TIME", value_parser = parse::expiry)]
     pub(crate) expires: Option<Expiry>,

@@ -22,12 +22,8 @@ pub(crate) async fn first_token(host: &Host, url: &str) {
 /// Makes a token that can do what clients need.
 pub(crate) async fn make(host: &Host, name: &str) -> Result<Secret, Failure> {
     let wanted = CreateToken {
-        name: name.to_owned(),
-        client: None,
-        project: None,
-        toolset: None,
         scopes: vec![Scope::Read, Scope::Call],
-        expires: None,
+        ..CreateToken::new(name)
     };
     Ok(host.ask(wanted).await?.secret)
 }

@@ -15,10 +15,11 @@ use crate::{
     Drained, EnableServer, EnableTool, EquipToolset, Equipped, ErrorCode, ExplainTool, Explanation, Failure,
     GetPrompt, HistoryList, ListHistory, ListProjects, ListPrompts, ListResources, ListServers, ListTokens,
     ListTools, ListToolsets, Operation, OverrideTool, ProjectList, ProjectReport, PromptList, PurgeHistory,
-    Purged, ReadResource, Relayed, Reload, Reloaded, ResourceList, RestartServer, RevokeToken, SaveProject,
-    SaveToolset, ServerDetail, ServerList, ServerReport, ShowCall, ShowProject, ShowServer, ShowTool,
-    ShowToolset, Status, StatusReport, Stop, Stopping, Streamed, TokenList, TokenReport, ToolDetail,
-    ToolList, ToolSwitch, ToolsetDetail, ToolsetList, ToolsetReport, UnequipToolset, Unequipped, Watch,
+    Purged, ReadResource, Relayed, Reload, Reloaded, ResourceList, RestartServer, RevokeToken, RotateToken,
+    SaveProject, SaveToolset, ServerDetail, ServerList, ServerReport, ShowCall, ShowProject, ShowServer,
+    ShowTool, ShowToolset, Status, StatusReport, Stop, Stopping, Streamed, TokenList, TokenReport,
+    ToolDetail, ToolList, ToolSwitch, ToolsetDetail, ToolsetList, ToolsetReport, UnequipToolset, Unequipped,
+    Watch,
 };
 
 /// What the path of every operation begins with.
@@ -102,6 +103,7 @@ operations! {
     GetPrompt:     "prompts/get",    read_only = false => Relayed;
     CreateToken:   "tokens/create",  read_only = false => CreatedToken;
     ListTokens:    "tokens/list",    read_only = false => TokenList;
+    RotateToken:   "tokens/rotate",  read_only = false => CreatedToken;
     RevokeToken:   "tokens/revoke",  read_only = false => TokenReport;
     Stop:          "stop",           read_only = false => Stopping;
     DiscoverTools:  "tools/discover",   read_only = true  => Discovered;

@@ -51,7 +51,8 @@ pub use operation::switches::{
     OverrideTool, RestartServer, ServerDetail, ServerTool, ShowServer, ToolSwitch, Verdict,
 };
 pub use operation::tokens::{
-    CreateToken, CreatedToken, ListTokens, RevokeToken, Scope, TokenKind, TokenList, TokenReport, TokenState,
+    CreateToken, CreatedToken, ListTokens, RetiringText, RevokeToken, RotateToken, Scope, TokenKind,
+    TokenList, TokenReport, TokenState,
 };
 pub use operation::tools::{
     CallStep, CallTool, ListTools, Notice, ShowTool, ToolDetail, ToolList, ToolReport,

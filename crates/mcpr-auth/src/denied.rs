@@ -34,6 +34,14 @@ pub enum Denied {
         /// When it was revoked.
         at: Timestamp,
     },
+    /// The token has another text since it was rotated, and the time of this one is over.
+    #[error("this text of the token {id} was replaced, and was accepted until {at}")]
+    Replaced {
+        /// The token's id.
+        id: TokenId,
+        /// Until when it was accepted.
+        at: Timestamp,
+    },
     /// The token's time is over.
     #[error("the token {id} expired at {at}")]
     Expired {
@@ -53,6 +61,7 @@ impl Denied {
             Self::BadChecksum { .. } => "bad_checksum",
             Self::Unknown { .. } => "unknown",
             Self::Revoked { .. } => "revoked",
+            Self::Replaced { .. } => "replaced",
             Self::Expired { .. } => "expired",
         }
     }
@@ -75,6 +84,10 @@ impl Denied {
             Self::Unknown { .. } => {
                 "Check with `mcpr-ctl tokens ls` that the client talks to the right gateway, or make a token \
                  with `mcpr-ctl tokens create --client claude-code`."
+            }
+            Self::Replaced { .. } => {
+                "Put the text that `mcpr-ctl tokens rotate` showed in place of this one. If it is lost, rotate \
+                 again, or make a new token with `mcpr-ctl tokens create --client claude-code`."
             }
             Self::Revoked { .. } | Self::Expired { .. } => {
                 "Make a new token with `mcpr-ctl tokens create --client claude-code` and put it in place of \
@@ -105,7 +118,7 @@ pub fn bearer(authorization: Option<&[u8]>) -> Result<&str, Denied> {
 mod tests {
     use super::*;
 
-    fn all() -> [Denied; 6] {
+    fn all() -> [Denied; 7] {
         let (prefix, at) = (String::from("mcpr_pat_abc"), Timestamp::from_unix(1_800_000_000));
         let id: TokenId = "tk_01234567".parse().unwrap();
         [
@@ -116,6 +129,7 @@ mod tests {
             },
             Denied::Unknown { prefix },
             Denied::Revoked { id: id.clone(), at },
+            Denied::Replaced { id: id.clone(), at },
             Denied::Expired { id, at },
         ]
     }
@@ -144,6 +158,7 @@ mod tests {
                 "bad_checksum: the token mcpr_pat_abc… fails its checksum: a character is wrong or an end is missing",
                 "unknown: the token mcpr_pat_abc… is not in this gateway's database",
                 "revoked: the token tk_01234567 was revoked at 2027-01-15T08:00:00Z",
+                "replaced: this text of the token tk_01234567 was replaced, and was accepted until 2027-01-15T08:00:00Z",
                 "expired: the token tk_01234567 expired at 2027-01-15T08:00:00Z",
             ]
         );

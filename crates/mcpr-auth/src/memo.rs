@@ -97,6 +97,10 @@ mod tests {
             self.tokens.recheck(principal, now)
         }
 
+        fn recheck_text(&self, principal: &Principal, now: Timestamp) -> Result<Option<Timestamp>, Denied> {
+            self.tokens.recheck_text(principal, now)
+        }
+
         fn generation(&self) -> u64 {
             self.tokens.generation()
         }

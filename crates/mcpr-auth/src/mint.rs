@@ -1,7 +1,9 @@
 //! Making a token.
 
+use std::time::Duration;
+
 use crate::format::{compose, shown_prefix};
-use crate::{Scope, Scopes, Secret, Timestamp, Token, TokenHash, TokenId, TokenKind};
+use crate::{Names, Rate, Retiring, Scope, Scopes, Secret, Timestamp, Token, TokenHash, TokenId, TokenKind};
 
 /// What is asked of a token before there is one.
 #[derive(Clone, Debug)]
@@ -18,6 +20,12 @@ pub struct NewToken {
     pub toolset: Option<String>,
     /// What it shall allow.
     pub scopes: Scopes,
+    /// The only servers it shall reach.
+    pub servers: Option<Names>,
+    /// The only tools it shall reach, as `server.tool` in which `*` stands for anything.
+    pub tools: Option<Names>,
+    /// How many requests may come with it.
+    pub rate: Option<Rate>,
     /// From when on it shall be refused.
     pub expires: Option<Timestamp>,
 }
@@ -39,6 +47,15 @@ pub enum MintError {
     /// One of the texts is empty, too long, or holds characters that cannot be shown.
     #[error("the token's {0} must be 1 to 64 printable characters; choose another one")]
     Label(&'static str),
+    /// The names it is limited to cannot be names, or are too many.
+    #[error(
+        "the token's {0} must be 1 to {MOST} names of printable characters without blanks at their ends; leave them out \
+         for a token without that limit"
+    )]
+    Names(&'static str),
+    /// It is no longer accepted, so there is nothing to replace.
+    #[error("the token {0} is no longer accepted; make a new one")]
+    Over(TokenId),
     /// The operating system gave no random bytes.
     #[error("the operating system gave no random bytes, so no safe token can be made; try again later")]
     NoRandomness(#[source] getrandom::Error),
@@ -59,19 +76,9 @@ impl NewToken {
             project: None,
             toolset: None,
             scopes,
-            expires: None,
-        }
-    }
-
-    /// A token that can take the place of `old`: alike in all but its end.
-    pub fn in_place_of(old: &Token) -> Self {
-        Self {
-            kind: old.kind,
-            name: old.name.clone(),
-            client: old.client.clone(),
-            project: old.project.clone(),
-            toolset: old.toolset.clone(),
-            scopes: old.scopes,
+            servers: None,
+            tools: None,
+            rate: None,
             expires: None,
         }
     }
@@ -86,7 +93,14 @@ impl NewToken {
         let bad = labels
             .into_iter()
             .find(|(_, text)| text.is_some_and(|text| !is_label(text)));
-        bad.map_or(Ok(()), |(what, _)| Err(MintError::Label(what)))
+        if let Some((what, _)) = bad {
+            return Err(MintError::Label(what));
+        }
+        let lists = [("servers", &self.servers), ("tools", &self.tools)];
+        let bad = lists
+            .into_iter()
+            .find(|(_, names)| names.as_ref().is_some_and(|names| !are_names(names)));
+        bad.map_or(Ok(()), |(what, _)| Err(MintError::Names(what)))
     }
 }
 
@@ -109,12 +123,57 @@ pub fn mint(new: NewToken, now: Timestamp) -> Result<Minted, MintError> {
         project: new.project,
         toolset: new.toolset,
         scopes: new.scopes,
+        servers: new.servers,
+        tools: new.tools,
+        rate: new.rate,
         created: now,
         expires: new.expires,
         last_used: None,
         revoked: None,
+        rotated: None,
+        retiring: None,
     };
     Ok(Minted { token, secret, hash })
+}
+
+/// Gives a token another text. It stays the same token: its id, its limits, and all that belongs to its
+/// principal. The text it had, whose hash is `hash`, is accepted for as long as `grace`.
+///
+/// # Errors
+///
+/// [`MintError::Over`] if the token is revoked or expired.
+pub fn rotate(token: &Token, hash: TokenHash, grace: Duration, now: Timestamp) -> Result<Minted, MintError> {
+    if !token.is_active(now) {
+        return Err(MintError::Over(token.id.clone()));
+    }
+    let secret = compose(token.kind).map_err(MintError::NoRandomness)?;
+    let retiring = Retiring {
+        hash,
+        prefix: token.prefix.clone(),
+        until: now.after(grace),
+    };
+    let token = Token {
+        prefix: shown_prefix(secret.reveal()),
+        rotated: Some(now),
+        retiring: Some(retiring),
+        ..token.clone()
+    };
+    let hash = TokenHash::of(secret.reveal());
+    Ok(Minted { token, secret, hash })
+}
+
+/// How many names a token can be limited to.
+const MOST: usize = 256;
+
+/// The longest of them; the name of a tool holds that of its server.
+const LONGEST: usize = 256;
+
+fn are_names(names: &[Box<str>]) -> bool {
+    let is_name = |name: &str| {
+        let printable = !name.chars().any(char::is_control) && name.trim() == name;
+        printable && (1..=LONGEST).contains(&name.chars().count())
+    };
+    (1..=MOST).contains(&names.len()) && names.iter().all(|name| is_name(name))
 }
 
 fn is_label(text: &str) -> bool {
@@ -159,20 +218,53 @@ mod tests {
     }
 
     #[test]
-    fn sec_02_a_rotated_token_allows_what_the_old_one_did() {
+    fn sec_02_a_rotated_token_is_the_same_with_another_text() {
         let mut new = NewToken::new(TokenKind::Pat, "laptop");
         new.project = Some("web".into());
         new.scopes = Scopes::of(&[Scope::Read]);
-        let old = minted(new).unwrap().token;
+        let old = minted(new).unwrap();
+        let now = Timestamp::from_unix(NOW + 60);
 
-        let rotated = minted(NewToken::in_place_of(&old)).unwrap().token;
+        let rotated = rotate(&old.token, old.hash, Duration::from_secs(3600), now).unwrap();
 
-        let alike = Token {
-            id: rotated.id.clone(),
-            prefix: rotated.prefix.clone(),
-            ..old
+        assert_ne!(rotated.hash, old.hash);
+        let retiring = Retiring {
+            hash: old.hash,
+            prefix: old.token.prefix.clone(),
+            until: Timestamp::from_unix(NOW + 3660),
         };
-        assert_eq!(rotated, alike);
+        let same = Token {
+            prefix: rotated.token.prefix.clone(),
+            rotated: Some(now),
+            retiring: Some(retiring),
+            ..old.token.clone()
+        };
+        assert_eq!(rotated.token, same);
+    }
+
+    #[test]
+    fn sec_02_what_is_no_longer_accepted_is_not_rotated() {
+        let mut old = minted(NewToken::new(TokenKind::Pat, "laptop")).unwrap();
+        old.token.expires = Some(Timestamp::from_unix(NOW + 1));
+        let rotate = |now| rotate(&old.token, old.hash, Duration::ZERO, Timestamp::from_unix(now));
+
+        assert!(rotate(NOW).is_ok());
+        assert!(matches!(rotate(NOW + 1), Err(MintError::Over(id)) if id == old.token.id));
+    }
+
+    #[test]
+    fn names_that_cannot_be_are_refused() {
+        let with = |names: &[&str]| NewToken {
+            tools: Some(names.iter().copied().collect()),
+            ..NewToken::new(TokenKind::Pat, "laptop")
+        };
+        assert!(minted(with(&["git.status", "docs.*"])).is_ok());
+        for names in [&[][..], &[""], &["a\nb"], &[" a"], &["x"; 257]] {
+            assert!(
+                matches!(minted(with(names)), Err(MintError::Names("tools"))),
+                "{names:?}"
+            );
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::{Scope, Scopes, Timestamp, Token, TokenId, TokenKind};
+use crate::{Names, Rate, Scope, Scopes, Timestamp, Token, TokenHash, TokenId, TokenKind};
 
 /// Whoever a request acts for: equipped toolsets, sessions and stored state belong to a principal.
 ///
@@ -28,8 +28,16 @@ pub struct Grant {
     pub toolset: Option<String>,
     /// What the holder may do.
     pub scopes: Scopes,
+    /// The only servers the holder reaches.
+    pub servers: Option<Names>,
+    /// The only tools the holder reaches.
+    pub tools: Option<Names>,
+    /// How many requests the holder may send.
+    pub rate: Option<Rate>,
     /// From when on the token is refused.
     pub expires: Option<Timestamp>,
+    /// The text that the holder came with; none for who is only spoken of.
+    pub text: Option<TokenHash>,
 }
 
 #[derive(Clone, Debug)]
@@ -54,6 +62,14 @@ impl Principal {
     /// The user of a stdio front whose config path has this digest.
     pub fn stdio(digest: &str) -> Self {
         Self(Kind::Stdio(format!("stdio:{digest}").into()))
+    }
+
+    /// The holder of a token who came with the text of this hash.
+    pub fn with_text(token: &Token, text: TokenHash) -> Self {
+        Self(Kind::Token(Arc::new(Grant {
+            text: Some(text),
+            ..Grant::from(token)
+        })))
     }
 
     /// The stable text that names this principal in the database:
@@ -99,6 +115,21 @@ impl Principal {
         self.grant()?.toolset.as_deref()
     }
 
+    /// The only servers this principal reaches; all without any.
+    pub fn servers(&self) -> Option<&Names> {
+        self.grant()?.servers.as_ref()
+    }
+
+    /// The only tools this principal reaches; all without any.
+    pub fn tools(&self) -> Option<&Names> {
+        self.grant()?.tools.as_ref()
+    }
+
+    /// How many requests this principal may send, if its token says so.
+    pub fn rate(&self) -> Option<Rate> {
+        self.grant()?.rate
+    }
+
     /// The client app this principal is said to use.
     pub fn client(&self) -> Option<&str> {
         self.grant()?.client.as_deref()
@@ -126,7 +157,13 @@ impl Hash for Principal {
 
 impl From<&Token> for Principal {
     fn from(token: &Token) -> Self {
-        let grant = Grant {
+        Self(Kind::Token(Arc::new(token.into())))
+    }
+}
+
+impl From<&Token> for Grant {
+    fn from(token: &Token) -> Self {
+        Self {
             id: token.id.clone(),
             kind: token.kind,
             name: token.name.clone(),
@@ -134,9 +171,12 @@ impl From<&Token> for Principal {
             project: token.project.clone(),
             toolset: token.toolset.clone(),
             scopes: token.scopes,
+            servers: token.servers.clone(),
+            tools: token.tools.clone(),
+            rate: token.rate,
             expires: token.expires,
-        };
-        Self(Kind::Token(Arc::new(grant)))
+            text: None,
+        }
     }
 }
 

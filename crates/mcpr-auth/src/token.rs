@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::random::{BASE32, draw};
-use crate::{Scopes, Timestamp};
+use crate::{Names, Rate, Scopes, Timestamp, TokenHash};
 
 /// What is known of a token after its text has been shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +32,15 @@ pub struct Token {
     pub toolset: Option<String>,
     /// What it allows.
     pub scopes: Scopes,
+    /// The only servers it reaches; all without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub servers: Option<Names>,
+    /// The only tools it reaches, as `server.tool` in which `*` stands for anything; all without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Names>,
+    /// How many requests may come with it; as the gateway says without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
     /// When it was made.
     pub created: Timestamp,
     /// From when on it is refused.
@@ -43,6 +52,23 @@ pub struct Token {
     /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked: Option<Timestamp>,
+    /// When its text was last replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotated: Option<Timestamp>,
+    /// The text before that, which is still accepted for a while.
+    #[serde(skip)]
+    pub retiring: Option<Retiring>,
+}
+
+/// The text of a token that was replaced, and is accepted until its time is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retiring {
+    /// Its hash.
+    pub hash: TokenHash,
+    /// Its beginning, for telling it from others.
+    pub prefix: String,
+    /// From when on it is refused.
+    pub until: Timestamp,
 }
 
 /// The public name of a token: `tk_` and eight letters. Cheap to clone.

@@ -8,7 +8,9 @@ use parking_lot::{Mutex, RwLock};
 use tokio::sync::watch;
 
 use crate::format::shown_prefix;
-use crate::{Denied, Presented, Principal, Timestamp, Token, TokenHash, TokenId, TokenStore, inspect};
+use crate::{
+    Denied, Presented, Principal, Retiring, Timestamp, Token, TokenHash, TokenId, TokenStore, inspect,
+};
 
 /// The tokens of one gateway.
 ///
@@ -25,7 +27,8 @@ pub struct Tokens {
 #[derive(Debug, Default)]
 struct Table {
     entries: HashMap<TokenHash, Entry>,
-    hashes: HashMap<TokenId, TokenHash>,
+    /// The hashes of each token, that of its text first.
+    hashes: HashMap<TokenId, Vec<TokenHash>>,
 }
 
 #[derive(Debug)]
@@ -33,6 +36,8 @@ struct Entry {
     id: TokenId,
     principal: Principal,
     expires: Option<Timestamp>,
+    /// From when on this text is refused, where the token has another one.
+    replaced: Option<Timestamp>,
     revoked: Option<Timestamp>,
     /// Seconds since 1970 of the last use that was noted, 0 for none.
     noted: AtomicI64,
@@ -73,7 +78,7 @@ impl Tokens {
 
     /// How many tokens are known, good or not.
     pub fn len(&self) -> usize {
-        self.table.read().entries.len()
+        self.table.read().hashes.len()
     }
 
     /// Whether no token is known.
@@ -119,13 +124,23 @@ impl TokenStore for Tokens {
         let Some(grant) = principal.grant() else {
             return Ok(());
         };
+        self.table.read().entry(&grant.id, now)?.check(now)
+    }
+
+    fn recheck_text(&self, principal: &Principal, now: Timestamp) -> Result<Option<Timestamp>, Denied> {
+        let Some(grant) = principal.grant() else {
+            return Ok(None);
+        };
         let table = self.table.read();
-        // A token that is gone from the table altogether was revoked as far as its holder can tell.
-        let entry = table.entry(&grant.id).ok_or_else(|| Denied::Revoked {
+        let current = table.entry(&grant.id, now)?;
+        let Some(text) = grant.text else {
+            return current.check(now).map(|()| current.expires);
+        };
+        let entry = table.entries.get(&text).ok_or_else(|| Denied::Replaced {
             id: grant.id.clone(),
             at: now,
         })?;
-        entry.check(now)
+        entry.check(now).map(|()| entry.principal.expires())
     }
 
     fn generation(&self) -> u64 {
@@ -139,28 +154,43 @@ impl TokenStore for Tokens {
 
 impl Table {
     fn insert(&mut self, token: &Token, hash: TokenHash) {
-        let entry = Entry::from(token);
-        if let Some(old) = self
-            .hashes
-            .insert(token.id.clone(), hash)
-            .and_then(|old| self.entries.remove(&old))
-        {
-            entry.keep_noted(&old);
+        let entry = Entry::new(token, hash);
+        for old in self.hashes.remove(&token.id).unwrap_or_default() {
+            self.entries
+                .remove(&old)
+                .into_iter()
+                .for_each(|old| entry.keep_noted(&old));
         }
+        let mut hashes = vec![hash];
+        if let Some(retiring) = &token.retiring {
+            hashes.push(retiring.hash);
+            self.entries
+                .insert(retiring.hash, Entry::retiring(token, retiring));
+        }
+        self.hashes.insert(token.id.clone(), hashes);
         self.entries.insert(hash, entry);
     }
 
-    fn entry(&self, id: &TokenId) -> Option<&Entry> {
-        self.entries.get(self.hashes.get(id)?)
+    /// What is known of a token by the text it has now. One that is gone from the table altogether was
+    /// revoked as far as its holder can tell.
+    fn entry(&self, id: &TokenId, now: Timestamp) -> Result<&Entry, Denied> {
+        let hash = self.hashes.get(id).and_then(|hashes| hashes.first());
+        let entry = hash.and_then(|hash| self.entries.get(hash));
+        entry.ok_or_else(|| Denied::Revoked {
+            id: id.clone(),
+            at: now,
+        })
     }
 
     fn revoke(&mut self, id: &TokenId, now: Timestamp) -> bool {
-        let entry = self.hashes.get(id).and_then(|hash| self.entries.get_mut(hash));
-        let Some(entry) = entry.filter(|entry| entry.revoked.is_none()) else {
-            return false;
-        };
-        entry.revoked = Some(now);
-        true
+        let mut revoked = false;
+        for hash in self.hashes.get(id).into_iter().flatten() {
+            if let Some(entry) = self.entries.get_mut(hash) {
+                revoked |= entry.revoked.is_none();
+                entry.revoked.get_or_insert(now);
+            }
+        }
+        revoked
     }
 
     /// Whether nothing but last uses differs.
@@ -183,6 +213,33 @@ impl Table {
 }
 
 impl Entry {
+    /// What is known of a token by the text it had before.
+    fn retiring(token: &Token, text: &Retiring) -> Self {
+        let until = text.until;
+        let end = token.expires.map_or(until, |end| end.min(until));
+        // Whoever comes with it is let in until then, and remembered no longer.
+        let known = Token {
+            expires: Some(end),
+            ..token.clone()
+        };
+        Self {
+            principal: Principal::with_text(&known, text.hash),
+            replaced: Some(until),
+            ..Self::new(token, text.hash)
+        }
+    }
+
+    fn new(token: &Token, text: TokenHash) -> Self {
+        Self {
+            id: token.id.clone(),
+            principal: Principal::with_text(token, text),
+            expires: token.expires,
+            replaced: None,
+            revoked: token.revoked,
+            noted: AtomicI64::new(token.last_used.map_or(0, Timestamp::unix)),
+        }
+    }
+
     /// How many seconds lie between two uses that are noted.
     const NOTE_EVERY: u64 = 60;
 
@@ -193,8 +250,12 @@ impl Entry {
                 at,
             });
         }
-        match self.expires {
-            Some(at) if at <= now => Err(Denied::Expired {
+        match (self.expires, self.replaced) {
+            (Some(at), _) if at <= now => Err(Denied::Expired {
+                id: self.id.clone(),
+                at,
+            }),
+            (_, Some(at)) if at <= now => Err(Denied::Replaced {
                 id: self.id.clone(),
                 at,
             }),
@@ -217,24 +278,13 @@ impl Entry {
         self.id == other.id
             && self.principal.grant() == other.principal.grant()
             && self.expires == other.expires
+            && self.replaced == other.replaced
             && self.revoked == other.revoked
     }
 
     fn keep_noted(&self, old: &Entry) {
         self.noted
             .fetch_max(old.noted.load(Ordering::Relaxed), Ordering::Relaxed);
-    }
-}
-
-impl From<&Token> for Entry {
-    fn from(token: &Token) -> Self {
-        Self {
-            id: token.id.clone(),
-            principal: Principal::from(token),
-            expires: token.expires,
-            revoked: token.revoked,
-            noted: AtomicI64::new(token.last_used.map_or(0, Timestamp::unix)),
-        }
     }
 }
 
@@ -364,6 +414,36 @@ mod tests {
         assert_eq!(tokens.recheck(&principal, at(2)).unwrap_err().reason(), "revoked");
         assert_eq!(reason(&tokens, minted.secret.reveal(), at(2)), "unknown");
         assert_eq!(tokens.recheck(&Principal::local(), at(2)), Ok(()));
+    }
+
+    #[test]
+    fn sec_02_a_rotated_token_is_known_by_both_texts_until_the_grace_is_over() {
+        let old = minted();
+        let tokens = holding(&old);
+        let new = crate::rotate(&old.token, old.hash, Duration::from_secs(60), at(10)).unwrap();
+        tokens.insert(&new.token, new.hash);
+        let [before, after] = [&old, &new].map(|minted| minted.secret.reveal());
+
+        assert_eq!(reason(&tokens, before, at(69)), "ok");
+        assert_eq!(reason(&tokens, before, at(70)), "replaced");
+        assert_eq!(reason(&tokens, after, at(70)), "ok");
+        let principal = tokens.verify(before, at(20)).unwrap();
+        assert_eq!(principal, tokens.verify(after, at(20)).unwrap());
+        assert_eq!(
+            tokens.recheck(&principal, at(500)),
+            Ok(()),
+            "its sessions live on"
+        );
+        assert_eq!(tokens.recheck_text(&principal, at(20)), Ok(Some(at(70))));
+        assert_eq!(
+            tokens.recheck_text(&principal, at(70)).unwrap_err().reason(),
+            "replaced"
+        );
+
+        assert!(tokens.revoke(&old.token.id, at(30)));
+        assert_eq!(reason(&tokens, before, at(31)), "revoked");
+        assert_eq!(reason(&tokens, after, at(31)), "revoked");
+        assert_eq!(tokens.len(), 1);
     }
 
     #[test]

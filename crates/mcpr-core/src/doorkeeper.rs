@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpr_auth::{Minted, NewToken, Principal, Timestamp, Token, TokenStore, Tokens, mint};
+use mcpr_auth::{Minted, NewToken, Principal, Timestamp, Token, TokenStore, Tokens, mint, rotate};
 use mcpr_store::{Store, StoreError};
 use tokio::sync::{Mutex, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
 /// How often the store is asked whether somebody else has changed it (an offline `mcpr-ctl`).
-const LOOK: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(500);
 
 /// How often uses of tokens are written down.
-const SAVE: u32 = 60;
+const SAVE: u32 = 120;
 
 /// Keeps the table of tokens.
 pub(crate) struct Doorkeeper {
@@ -25,7 +25,7 @@ pub(crate) struct Doorkeeper {
     others: watch::Sender<u64>,
 }
 
-/// A token that could not be made or revoked.
+/// A token that could not be made, rotated or revoked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TokenError {
     #[error(transparent)]
@@ -57,17 +57,18 @@ impl Doorkeeper {
         self.others.subscribe()
     }
 
-    /// Resolves when this principal would no longer be let in; long streams end then (SEC-02).
+    /// Resolves when this principal would no longer be let in with the text it came with; its streams end
+    /// then (SEC-02).
     pub(crate) async fn banished(&self, principal: &Principal) {
         let mut changes = self.tokens.changes();
         loop {
             let now = Timestamp::now();
-            if self.tokens.recheck(principal, now).is_err() {
+            let Ok(until) = self.tokens.recheck_text(principal, now) else {
                 return;
-            }
+            };
             tokio::select! {
                 _ = changes.changed() => {} // The table lives as long as this.
-                () = expiry(principal, now) => {}
+                () = over(until, now) => {}
             }
         }
     }
@@ -77,6 +78,23 @@ impl Doorkeeper {
         let _one_at_a_time = self.changing.lock().await;
         let minted = mint(new, Timestamp::now())?;
         store.insert_token(minted.token.clone(), minted.hash).await?;
+        self.tokens.insert(&minted.token, minted.hash);
+        Ok(minted)
+    }
+
+    /// Gives a token another text; the one it had is accepted for as long as `grace`.
+    pub(crate) async fn rotate(
+        &self,
+        store: &dyn Store,
+        which: &str,
+        grace: Duration,
+    ) -> Result<Minted, TokenError> {
+        let _one_at_a_time = self.changing.lock().await;
+        let (token, from) = store.token(which).await?;
+        let minted = rotate(&token, from, grace, Timestamp::now())?;
+        store
+            .rotate_token(minted.token.clone(), from, minted.hash)
+            .await?;
         self.tokens.insert(&minted.token, minted.hash);
         Ok(minted)
     }
@@ -130,9 +148,9 @@ impl Doorkeeper {
     }
 }
 
-/// Waits until the principal's token expires.
-async fn expiry(principal: &Principal, now: Timestamp) {
-    let Some(end) = principal.expires() else {
+/// Waits until a time is over.
+async fn over(until: Option<Timestamp>, now: Timestamp) {
+    let Some(end) = until else {
         return std::future::pending().await;
     };
     let left = u64::try_from(end.unix() - now.unix()).unwrap_or(0);

@@ -91,10 +91,12 @@ pub(crate) enum Fault {
     #[error("{0}")]
     Full(Full),
     /// More requests than the principal may send; `wait` from now on they may come.
-    #[error("too many requests: {rate} may be sent (`limits.perPrincipal.rate`); try again in {} s", seconds(*.wait))]
+    #[error("too many requests: {rate} may be sent ({said_by}); try again in {} s", seconds(*.wait))]
     RateLimited {
         /// How many may be sent.
         rate: Rate,
+        /// What says so.
+        said_by: &'static str,
         /// How long to wait.
         wait: Duration,
     },

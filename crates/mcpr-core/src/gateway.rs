@@ -182,11 +182,16 @@ impl Gateway {
     ///
     /// When it sends more than it may.
     pub(crate) fn pace(&self, principal: &Principal, requests: usize) -> Result<(), Fault> {
-        let Some(rate) = self.plan().options.limits.per_principal.rate else {
+        let own = principal.rate().map(|rate| (rate, "the token's `--rate`"));
+        let usual = || {
+            let rate = self.plan().options.limits.per_principal.rate?;
+            Some((rate, "`limits.perPrincipal.rate`"))
+        };
+        let Some((rate, said_by)) = own.or_else(usual) else {
             return Ok(());
         };
         let taken = self.rates.take(principal, rate, requests);
-        taken.map_err(|wait| Fault::RateLimited { rate, wait })
+        taken.map_err(|wait| Fault::RateLimited { rate, said_by, wait })
     }
 
     /// A number for the next request.

@@ -5,7 +5,7 @@ use mcpr_registry::ServerName;
 
 use crate::client::Context;
 use crate::gateway::Gateway;
-use crate::scope::{Asked, Scope, Within};
+use crate::scope::{Asked, Scope};
 
 mod filter;
 mod listen;
@@ -39,6 +39,6 @@ impl Caller {
     /// Whether what a server tells still concerns it: a project can lose a server after somebody subscribed.
     pub(crate) fn hears(&self, gateway: &Gateway, server: &ServerName) -> bool {
         let scope = self.scope(gateway);
-        scope.within == Within::Everything || gateway.snapshot().sight(&scope).sees(server.as_str())
+        scope.is_everywhere() || gateway.snapshot().sight(&scope).sees(server.as_str())
     }
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use http::HeaderMap;
 use http::request::Parts;
 use mcpr_admin::ActiveBy;
-use mcpr_auth::Principal;
+use mcpr_auth::{Names, Principal};
 use mcpr_config::Expose;
 use mcpr_protocol::{Object, key};
+use mcpr_registry::{Pattern, Selection};
 
 use crate::plan::Plan;
 use crate::toolsets::{Toolset, Toolsets};
@@ -38,6 +39,8 @@ pub struct Asked {
 pub(crate) struct Scope {
     /// Which servers.
     pub(crate) within: Within,
+    /// Which of these, and which of their tools: what the token lists.
+    pub(crate) allowed: Allowed,
     /// Which tools at all: what the token is bound to.
     pub(crate) limit: Limit,
     /// Which of these.
@@ -53,6 +56,13 @@ pub(crate) enum Within {
     Project(Arc<str>),
     /// None: the project is not known (PRJ-03).
     Unknown,
+}
+
+/// What a token lists as all that it reaches.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Allowed {
+    servers: Option<Names>,
+    tools: Option<Names>,
 }
 
 /// What a token is bound to.
@@ -140,9 +150,40 @@ fn some_tags<'t>(tags: impl Iterator<Item = &'t str>) -> Arc<[Box<str>]> {
     sensible.take(most).map(Box::from).collect()
 }
 
+impl Allowed {
+    fn of(principal: &Principal) -> Self {
+        Self {
+            servers: principal.servers().cloned(),
+            tools: principal.tools().cloned(),
+        }
+    }
+
+    /// Whether a server is among those that are listed.
+    pub(crate) fn has_server(&self, server: &str) -> bool {
+        let named = |names: &Names| names.iter().any(|name| **name == *server);
+        self.servers.as_ref().is_none_or(named)
+    }
+
+    /// Whether a tool of that origin name is among those that are listed.
+    pub(crate) fn has_tool(&self, name: &str) -> bool {
+        let fits = |names: &Names| names.iter().any(|pattern| Pattern::fits(pattern, name));
+        self.tools.as_ref().is_none_or(fits)
+    }
+
+    /// Whether it leaves all servers.
+    pub(crate) fn has_every_server(&self) -> bool {
+        self.servers.is_none()
+    }
+
+    /// The tools that are listed; `None` for all.
+    pub(crate) fn tools(&self) -> Option<Selection> {
+        Some(Selection::new(self.tools.as_ref()?.iter()))
+    }
+}
+
 impl Limit {
     /// Whether a tool of that origin name can be used at all.
-    pub(crate) fn allows(&self, name: &str) -> bool {
+    fn allows(&self, name: &str) -> bool {
         match self {
             Self::None => true,
             Self::To(toolset) => toolset.selection.matches_name(name),
@@ -156,6 +197,7 @@ impl Scope {
     pub(crate) fn everything() -> Self {
         Self {
             within: Within::Everything,
+            allowed: Allowed::default(),
             limit: Limit::None,
             choice: Choice::All,
         }
@@ -193,6 +235,7 @@ impl Scope {
         };
         let scope = Self {
             within,
+            allowed: Allowed::of(principal),
             limit,
             choice,
         };
@@ -205,6 +248,21 @@ impl Scope {
             choice: Choice::All,
             ..self.clone()
         }
+    }
+
+    /// Whether all servers are in sight.
+    pub(crate) fn is_everywhere(&self) -> bool {
+        self.within == Within::Everything && self.allowed.has_every_server()
+    }
+
+    /// Whether no tool of a server in sight is kept from the caller.
+    pub(crate) fn has_every_tool(&self) -> bool {
+        self.limit == Limit::None && self.allowed.tools.is_none()
+    }
+
+    /// Whether a tool of that origin name, of a server in sight, can be used at all.
+    pub(crate) fn allows(&self, name: &str) -> bool {
+        self.allowed.has_tool(name) && self.limit.allows(name)
     }
 
     /// Whether it holds a version of a toolset.

@@ -74,7 +74,7 @@ impl Sights {
 
 impl Sight {
     pub(crate) fn new(snapshot: &Snapshot, scope: &Scope) -> Self {
-        let members = members(snapshot, &scope.within);
+        let members = members(snapshot, scope);
         let sees = |server: &ServerName| members.as_ref().is_none_or(|members| members.contains(server));
         let within = |view: &View| match &members {
             None => view.clone(),
@@ -130,16 +130,23 @@ impl Sight {
 }
 
 /// The servers in sight; `None` for all.
-fn members(snapshot: &Snapshot, within: &Within) -> Option<BTreeSet<ServerName>> {
-    match within {
-        Within::Everything => None,
-        Within::Project(name) => Some(snapshot.members(name)),
-        Within::Unknown => Some(BTreeSet::new()),
+fn members(snapshot: &Snapshot, scope: &Scope) -> Option<BTreeSet<ServerName>> {
+    if scope.is_everywhere() {
+        return None;
     }
+    let mut members = match &scope.within {
+        Within::Everything => snapshot.plan.entries().map(|entry| entry.name.clone()).collect(),
+        Within::Project(name) => snapshot.members(name),
+        Within::Unknown => BTreeSet::new(),
+    };
+    members.retain(|server| scope.allowed.has_server(server.as_str()));
+    Some(members)
 }
 
 /// The tools of a view that a scope leaves.
 fn narrowed(view: &View, scope: &Scope) -> View {
+    let allowed = scope.allowed.tools().map(|listed| view.select(&listed));
+    let view = allowed.as_ref().unwrap_or(view);
     let limited = match &scope.limit {
         Limit::None => None,
         Limit::To(toolset) => Some(view.select(&toolset.selection)),
@@ -186,7 +193,9 @@ fn concerns(scope: &Scope, server: &ServerName) -> bool {
         Limit::To(toolset) => toolset.selection.concerns(server),
         Limit::Unknown => false,
     };
+    let listed = scope.allowed.tools();
     limited
+        && listed.is_none_or(|listed| listed.concerns(server))
         && match &scope.choice {
             Choice::All => true,
             Choice::Only(toolset) => toolset.selection.concerns(server),

@@ -31,8 +31,13 @@ impl Pattern {
 
     /// Whether it fits the whole of `text`, at a cost that grows with the length of both.
     pub fn matches(&self, text: &str) -> bool {
-        let Some((first, behind)) = self.0.split_once('*') else {
-            return *text == *self.0;
+        Self::fits(&self.0, text)
+    }
+
+    /// Whether the pattern that is written as `pattern` fits the whole of `text`.
+    pub fn fits(pattern: &str, text: &str) -> bool {
+        let Some((first, behind)) = pattern.split_once('*') else {
+            return text == pattern;
         };
         let (middle, last) = behind.rsplit_once('*').unwrap_or(("", behind));
         let rest = text.strip_prefix(first);

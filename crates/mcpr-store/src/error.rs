@@ -28,6 +28,9 @@ pub enum StoreError {
     /// A token with this id or this secret is there already.
     #[error("the token {0} is stored already; make another one")]
     TokenExists(TokenId),
+    /// A token is not what it was when it was read.
+    #[error("the token {0} was changed in the meantime; try again")]
+    TokenChanged(TokenId),
     /// The store was closed, or its thread has ended.
     #[error("the store is closed; open it again")]
     Closed,

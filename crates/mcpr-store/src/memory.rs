@@ -70,12 +70,8 @@ impl Store for Memory {
         })?
     }
 
-    async fn expire_token(&self, which: &str, at: Timestamp) -> Result<Token, StoreError> {
-        self.with(|records| {
-            records.change_token(which, |token| {
-                token.expires = Some(token.expires.map_or(at, |end| end.min(at)));
-            })
-        })?
+    async fn rotate_token(&self, token: Token, from: TokenHash, to: TokenHash) -> Result<(), StoreError> {
+        self.with(|records| records.rotate_token(&token, from, to))?
     }
 
     async fn touch_tokens(&self, used: Vec<(TokenId, Timestamp)>) -> Result<(), StoreError> {
@@ -155,6 +151,20 @@ impl Records {
             stored.clone_from(&token);
         }
         Ok(token)
+    }
+
+    fn rotate_token(&mut self, new: &Token, from: TokenHash, to: TokenHash) -> Result<(), StoreError> {
+        let stored = self.tokens.iter_mut().find(|(token, hash)| {
+            let same = token.id == new.id && *hash == from;
+            same && token.revoked.is_none()
+        });
+        let changed = || StoreError::TokenChanged(new.id.clone());
+        let (token, hash) = stored.ok_or_else(changed)?;
+        *hash = to;
+        token.prefix.clone_from(&new.prefix);
+        token.rotated = new.rotated;
+        token.retiring.clone_from(&new.retiring);
+        Ok(())
     }
 
     fn touch_token(&mut self, id: &TokenId, at: Timestamp) {

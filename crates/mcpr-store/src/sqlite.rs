@@ -60,9 +60,8 @@ impl Store for Sqlite {
         self.0.run(move |db| tokens::revoke(db, &which, at)).await
     }
 
-    async fn expire_token(&self, which: &str, at: Timestamp) -> Result<Token, StoreError> {
-        let which = which.to_owned();
-        self.0.run(move |db| tokens::expire(db, &which, at)).await
+    async fn rotate_token(&self, token: Token, from: TokenHash, to: TokenHash) -> Result<(), StoreError> {
+        self.0.run(move |db| tokens::rotate(db, &token, from, to)).await
     }
 
     async fn touch_tokens(&self, used: Vec<(TokenId, Timestamp)>) -> Result<(), StoreError> {

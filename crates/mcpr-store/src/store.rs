@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use async_trait::async_trait;
 use mcpr_auth::{Timestamp, Token, TokenHash, TokenId};
 
+use crate::select::choose;
 use crate::{Assignment, HistoryStore, SavedListing, SealingKey, StateStore, StoreError, Verdict};
 
 /// What outlives the process.
@@ -25,8 +26,7 @@ pub trait Store: StateStore + HistoryStore + Debug + Send + Sync {
     /// All tokens, the oldest first, with the hashes that [`mcpr_auth::Tokens::replace`] wants.
     async fn tokens(&self) -> Result<Vec<(Token, TokenHash)>, StoreError>;
 
-    /// Revokes the token that `which` means and gives it as it is now. A token that was revoked
-    /// before keeps its time.
+    /// The token that `which` means, with its hash.
     ///
     /// `which` is an id, a name, or the beginning of an id; the first of these that fits a token that is
     /// not revoked counts.
@@ -34,15 +34,29 @@ pub trait Store: StateStore + HistoryStore + Debug + Send + Sync {
     /// # Errors
     ///
     /// [`StoreError::NoToken`] and [`StoreError::Ambiguous`] if it does not mean exactly one.
-    async fn revoke_token(&self, which: &str, at: Timestamp) -> Result<Token, StoreError>;
+    async fn token(&self, which: &str) -> Result<(Token, TokenHash), StoreError> {
+        let (tokens, hashes): (Vec<_>, Vec<_>) = self.tokens().await?.into_iter().unzip();
+        let token = choose(&tokens, which)?;
+        let hash = tokens.iter().zip(hashes).find(|(known, _)| known.id == token.id);
+        let (_, hash) = hash.ok_or_else(|| StoreError::NoToken(which.to_owned()))?;
+        Ok((token.clone(), hash))
+    }
 
-    /// Lets the token that `which` means expire at `at`, unless it does so before, and gives it as it
-    /// is now: how the old token of a rotation ends.
+    /// Revokes the token that [`which`](Store::token) means and gives it as it is now. A token that was
+    /// revoked before keeps its time.
     ///
     /// # Errors
     ///
-    /// As [`Store::revoke_token`].
-    async fn expire_token(&self, which: &str, at: Timestamp) -> Result<Token, StoreError>;
+    /// [`StoreError::NoToken`] and [`StoreError::Ambiguous`] if it does not mean exactly one.
+    async fn revoke_token(&self, which: &str, at: Timestamp) -> Result<Token, StoreError>;
+
+    /// Writes down that a token was [rotated](mcpr_auth::rotate): its text has the hash `to` from now on,
+    /// in place of `from`.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::TokenChanged`] if it was revoked, or rotated by somebody else, since it was read.
+    async fn rotate_token(&self, token: Token, from: TokenHash, to: TokenHash) -> Result<(), StoreError>;
 
     /// Writes down when tokens were last used; unknown ids and older times change nothing.
     async fn touch_tokens(&self, used: Vec<(TokenId, Timestamp)>) -> Result<(), StoreError>;

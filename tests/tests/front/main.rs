@@ -11,6 +11,7 @@ mod batch;
 mod calls;
 mod cancel;
 mod doors;
+mod endpoints;
 mod envelope;
 mod errors;
 mod fault;
@@ -32,6 +33,7 @@ mod session_life;
 mod sessions;
 mod stateless;
 mod streams;
+mod tokens;
 mod wire;
 
 use mcpr_tests::http::Answer;

@@ -33,7 +33,9 @@ async fn http_05_calls_of_a_server_that_does_not_read_end_at_their_limit_and_hol
     let mut stuck = std::pin::pin!(forty_calls(&gateway));
     let others = async {
         let client = gateway.client().await;
-        gateway.await_server("a", |server| server["inFlight"] == 40).await;
+        gateway
+            .await_server("a", |server| server["inFlight"].as_u64() >= Some(10))
+            .await;
         for _ in 0..10 {
             assert!(client.call("b_t", "{}").await["result"].is_object());
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mcpr_admin::Scope;
-use mcpr_auth::Timestamp;
+use mcpr_auth::{InvalidRate, Rate, Timestamp};
 use mcpr_protocol::RawJson;
 
 /// When something ends.
@@ -57,6 +57,18 @@ impl Expiry {
 /// A time to wait.
 pub(super) fn time(text: &str) -> Result<Duration, String> {
     mcpr_config::duration(text).ok_or_else(|| "write it like 500ms, 30s, 5m or 1h30m".to_owned())
+}
+
+/// A time for which something is accepted yet, which may be none.
+pub(super) fn grace(text: &str) -> Result<Duration, String> {
+    let none = || (text.trim() == "0").then_some(Duration::ZERO);
+    let time = mcpr_config::duration(text).or_else(none);
+    time.ok_or_else(|| "write it like 30s, 5m, 1h30m or 7d, or 0 for no time at all".to_owned())
+}
+
+/// So many requests in such a time.
+pub(super) fn rate(text: &str) -> Result<Rate, String> {
+    text.parse().map_err(|error: InvalidRate| error.to_string())
 }
 
 /// A time from now, or a point in time.

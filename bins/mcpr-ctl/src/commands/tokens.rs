@@ -2,9 +2,11 @@
 
 mod choose;
 
+use std::time::Duration;
+
 use mcpr_admin::{
-    CreateToken, CreatedToken, ExitCode, ListProjects, ListTokens, ListToolsets, RevokeToken, TokenList,
-    TokenReport, TokenState,
+    CreateToken, CreatedToken, ExitCode, ListProjects, ListServers, ListTokens, ListToolsets, RevokeToken,
+    RotateToken, TokenList, TokenReport, TokenState,
 };
 use mcpr_auth::Timestamp;
 use mcpr_store::OPERATOR;
@@ -14,7 +16,7 @@ pub(super) use self::choose::choose;
 use crate::books::Books;
 use crate::cli::{Global, NewToken, Repeat, Tokens};
 use crate::out::Out;
-use crate::out::facts::facts;
+use crate::out::facts::{facts, joined};
 use crate::out::look::{Look, Paint};
 use crate::out::phrase::time;
 use crate::out::table::{Cell, Table};
@@ -28,6 +30,7 @@ pub(super) async fn run(global: &Global, out: &Out, which: &Tokens) -> Result<Ex
         Tokens::Create(new) => create(&books, out, new).await,
         Tokens::Ls(repeat) => list(&books, out, *repeat).await,
         Tokens::Show { which } => show(&books, out, which).await,
+        Tokens::Rotate { which, grace } => rotate(&books, out, which, *grace).await,
         Tokens::Revoke { which } => revoke(&books, out, which).await,
     }
 }
@@ -40,6 +43,30 @@ async fn create(books: &Books<'_>, out: &Out, new: &NewToken) -> Result<ExitCode
     for limit in absent_limits(books, &created.token).await {
         out.note(&format!("{limit}: until it is made, the token shows nothing"));
     }
+    for server in absent_servers(books, &created.token).await {
+        out.note(&format!(
+            "there is no server `{server}`: until it is configured, the token shows nothing of it"
+        ));
+    }
+    Ok(ExitCode::Ok)
+}
+
+async fn rotate(books: &Books<'_>, out: &Out, which: &str, grace: Duration) -> Result<ExitCode, Problem> {
+    let operation = RotateToken {
+        which: which.to_owned(),
+        grace_seconds: Some(grace.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX)),
+    };
+    let created = books.ask(operation).await?;
+    out.report(&created, |created, _| format!("{}\n", created.secret.reveal()))?;
+    out.note("shown once: only its hash is kept");
+    out.note(&summary(&created));
+    out.note(&match &created.token.retiring {
+        Some(text) => format!(
+            "the text that begins with {} is accepted until {}",
+            text.prefix, text.until
+        ),
+        None => "the text that it had is refused from now on".to_owned(),
+    });
     Ok(ExitCode::Ok)
 }
 
@@ -64,6 +91,18 @@ async fn absent_limits(books: &Books<'_>, token: &TokenReport) -> Vec<String> {
     absent
 }
 
+/// Which of the servers that the token lists are not there, as far as a running gateway can tell.
+async fn absent_servers(books: &Books<'_>, token: &TokenReport) -> Vec<String> {
+    let Some(listed) = token.servers.as_ref().filter(|_| !books.are_offline()) else {
+        return Vec::new();
+    };
+    let Ok(list) = books.gateway().ask(&ListServers {}).await else {
+        return Vec::new();
+    };
+    let is_absent = |name: &&String| !list.servers.iter().any(|server| server.name == **name);
+    listed.iter().filter(is_absent).cloned().collect()
+}
+
 fn wanted(new: &NewToken, now: Timestamp) -> CreateToken {
     let name = new.name.as_ref().or(new.client.as_ref());
     CreateToken {
@@ -72,8 +111,16 @@ fn wanted(new: &NewToken, now: Timestamp) -> CreateToken {
         project: new.project.clone(),
         toolset: new.toolset.clone(),
         scopes: new.scopes.clone(),
+        servers: some(&new.servers),
+        tools: some(&new.tools),
+        rate: new.rate.map(|rate| rate.to_string()),
         expires: new.expires.map(|expiry| expiry.from(now).to_string()),
     }
+}
+
+/// What was listed; no list is none at all.
+fn some(names: &[String]) -> Option<Vec<String>> {
+    (!names.is_empty()).then(|| names.to_vec())
 }
 
 fn summary(created: &CreatedToken) -> String {
@@ -85,6 +132,9 @@ fn summary(created: &CreatedToken) -> String {
         ("client", token.client.clone()),
         ("project", token.project.clone()),
         ("toolset", token.toolset.clone()),
+        ("servers", list_of(token.servers.as_ref())),
+        ("tools", list_of(token.tools.as_ref())),
+        ("rate", token.rate.clone()),
         ("expires", token.expires.clone()),
     ];
     let known: Vec<_> = facts
@@ -135,6 +185,10 @@ fn table(list: &TokenList, now: Timestamp, look: &Look) -> String {
     table.draw(look)
 }
 
+fn list_of(names: Option<&Vec<String>>) -> Option<String> {
+    joined(names?)
+}
+
 fn scopes(token: &TokenReport) -> String {
     let words: Vec<_> = token.scopes.iter().map(|scope| scope.as_str()).collect();
     words.join(",")
@@ -158,6 +212,8 @@ async fn show(books: &Books<'_>, out: &Out, which: &str) -> Result<ExitCode, Pro
 
 fn page(token: &TokenReport, now: Timestamp, look: &Look) -> String {
     let when = |at: &Option<String>| at.as_ref().map(|at| time(at, now, look));
+    let former = token.retiring.as_ref();
+    let former = former.map(|text| format!("{}, until {}", text.prefix, time(&text.until, now, look)));
     let facts = facts([
         ("name", Some(token.name.clone())),
         ("state", Some(token.state.to_string())),
@@ -167,10 +223,15 @@ fn page(token: &TokenReport, now: Timestamp, look: &Look) -> String {
         ("client", token.client.clone()),
         ("project", token.project.clone()),
         ("toolset", token.toolset.clone()),
+        ("servers", list_of(token.servers.as_ref())),
+        ("tools", list_of(token.tools.as_ref())),
+        ("rate", token.rate.clone()),
         ("created", when(&Some(token.created.clone()))),
         ("last used", when(&token.last_used)),
         ("expires", when(&token.expires)),
         ("revoked", when(&token.revoked)),
+        ("rotated", when(&token.rotated)),
+        ("old text", former),
     ]);
     format!("{}\n{facts}", look.paint(Paint::Head, &token.id))
 }
@@ -203,10 +264,15 @@ mod tests {
             project: None,
             toolset: None,
             scopes: vec![Scope::Read, Scope::Call],
+            servers: None,
+            tools: None,
+            rate: None,
             created: "2027-01-15T07:30:00Z".into(),
             expires: Some("2027-04-15T08:00:00Z".into()),
             last_used: None,
             revoked: None,
+            rotated: None,
+            retiring: None,
         }
     }
 

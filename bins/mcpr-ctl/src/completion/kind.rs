@@ -25,7 +25,7 @@ impl Kind {
         let value = arg.get_value_names()?.first()?.as_str();
         match (value, &words[..]) {
             ("SERVER", _) => Some(Self::Server),
-            ("TOOL", ["toolsets", ..]) => Some(Self::Entry),
+            ("TOOL", ["toolsets" | "tokens", ..]) => Some(Self::Entry),
             ("TOOL", _) => Some(Self::Tool),
             ("PROMPT", _) => Some(Self::Prompt),
             ("TOOLSET", _) => Some(Self::Toolset),

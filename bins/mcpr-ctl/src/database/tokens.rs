@@ -1,10 +1,12 @@
 //! Tokens, without a gateway.
 
 use mcpr_admin::{
-    CreateToken, CreatedToken, ListTokens, RevokeToken, Scope, Secret, TokenKind, TokenList, TokenReport,
-    TokenState,
+    CreateToken, CreatedToken, ListTokens, RetiringText, RevokeToken, RotateToken, Scope, Secret, TokenKind,
+    TokenList, TokenReport, TokenState,
 };
-use mcpr_auth::{MintError, NewToken, Timestamp, Token, mint};
+use mcpr_auth::{
+    InvalidRate, InvalidTimestamp, MintError, Minted, Names, NewToken, Timestamp, Token, mint, rotate,
+};
 
 use super::{Absent, Database, Offline};
 use crate::problem::{Problem, chain};
@@ -16,11 +18,20 @@ impl Offline<CreateToken> for Database {
         let now = Timestamp::now();
         let minted = mint(new_token(wanted)?, now).map_err(|error| no_token(&error))?;
         self.store.insert_token(minted.token.clone(), minted.hash).await?;
-        let secret = Secret::new(minted.secret.reveal());
-        Ok(CreatedToken {
-            secret,
-            token: report(minted.token, now),
-        })
+        Ok(created(minted, now))
+    }
+}
+
+impl Offline<RotateToken> for Database {
+    const ABSENT: Absent = Absent::CountAsEmpty;
+
+    async fn carry_out(&self, wanted: RotateToken) -> Result<CreatedToken, Problem> {
+        let now = Timestamp::now();
+        let (token, from) = self.store.token(&wanted.which).await?;
+        let minted = rotate(&token, from, wanted.grace(), now).map_err(|error| no_token(&error))?;
+        let rotated = self.store.rotate_token(minted.token.clone(), from, minted.hash);
+        rotated.await?;
+        Ok(created(minted, now))
     }
 }
 
@@ -52,15 +63,26 @@ fn new_token(wanted: CreateToken) -> Result<NewToken, Problem> {
         TokenKind::Svc => mcpr_auth::TokenKind::Svc,
     };
     let scopes: Vec<_> = wanted.scopes.into_iter().map(allowed).collect();
+    let rate = wanted.rate.map(|text| text.parse()).transpose();
     let expires = wanted.expires.map(|text| text.parse()).transpose();
     Ok(NewToken {
         client: wanted.client,
         project: wanted.project,
         toolset: wanted.toolset,
         scopes: mcpr_auth::Scopes::of(&scopes),
-        expires: expires.map_err(|error: mcpr_auth::InvalidTimestamp| invalid(&error))?,
+        servers: wanted.servers.map(Names::from),
+        tools: wanted.tools.map(Names::from),
+        rate: rate.map_err(|error: InvalidRate| invalid(&error))?,
+        expires: expires.map_err(|error: InvalidTimestamp| invalid(&error))?,
         ..NewToken::new(kind, wanted.name)
     })
+}
+
+fn created(minted: Minted, now: Timestamp) -> CreatedToken {
+    CreatedToken {
+        secret: Secret::new(minted.secret.reveal()),
+        token: report(minted.token, now),
+    }
 }
 
 fn allowed(scope: Scope) -> mcpr_auth::Scope {
@@ -75,6 +97,7 @@ fn report(token: Token, now: Timestamp) -> TokenReport {
     let text = |time: Timestamp| time.to_string();
     TokenReport {
         state: state(&token, now),
+        retiring: retiring(&token, now),
         id: token.id.to_string(),
         kind: kind(token.kind),
         name: token.name,
@@ -83,11 +106,24 @@ fn report(token: Token, now: Timestamp) -> TokenReport {
         project: token.project,
         toolset: token.toolset,
         scopes: token.scopes.iter().map(scope).collect(),
+        servers: token.servers.map(Into::into),
+        tools: token.tools.map(Into::into),
+        rate: token.rate.map(|rate| rate.to_string()),
         created: token.created.to_string(),
         expires: token.expires.map(text),
         last_used: token.last_used.map(text),
         revoked: token.revoked.map(text),
+        rotated: token.rotated.map(text),
     }
+}
+
+fn retiring(token: &Token, now: Timestamp) -> Option<RetiringText> {
+    let text = token.retiring.as_ref();
+    let text = text.filter(|text| token.is_active(now) && now < text.until)?;
+    Some(RetiringText {
+        prefix: text.prefix.clone(),
+        until: text.until.to_string(),
+    })
 }
 
 fn state(token: &Token, now: Timestamp) -> TokenState {
@@ -116,7 +152,7 @@ fn scope(scope: mcpr_auth::Scope) -> Scope {
 
 fn no_token(error: &MintError) -> Problem {
     match error {
-        MintError::Label(_) => invalid(error),
+        MintError::Label(_) | MintError::Names(_) | MintError::Over(_) => invalid(error),
         MintError::NoRandomness(_) => Problem::failed(chain(error)),
     }
 }

@@ -123,6 +123,44 @@ fn sec_02_a_token_is_revoked_by_name_or_id_and_stays_listed() {
 }
 
 #[test]
+fn sec_02_a_token_is_limited_and_rotated_without_a_gateway() {
+    let stage = Stage::new();
+    let words = ["--servers", "git,docs", "--tools", "git.*", "--rate", "10/s"];
+    let id = create(&stage, &[&["--name", "ci"][..], &words].concat());
+
+    let rotated = stage
+        .ctl(&["tokens", "rotate", "ci", "--grace", "7d", "--json"])
+        .json();
+    let at_once = stage.ctl(&["tokens", "rotate", &id, "--grace", "0"]);
+
+    assert_eq!(rotated["id"], id.as_str());
+    assert_eq!(rotated["servers"], serde_json::json!(["git", "docs"]));
+    assert_eq!(
+        (&rotated["tools"][0], &rotated["rate"]),
+        (&"git.*".into(), &"10/s".into())
+    );
+    assert!(rotated["retiring"]["until"].as_str() > rotated["rotated"].as_str());
+    assert!(at_once.stderr.contains("is refused from now on"), "{at_once}");
+    let list = stage.ctl(&["tokens", "ls", "--json"]).json();
+    let [token] = &list["tokens"].as_array().unwrap()[..] else {
+        panic!("{list}")
+    };
+    assert!(
+        at_once.out().starts_with(token["prefix"].as_str().unwrap()),
+        "{at_once}"
+    );
+    assert_eq!((token.get("retiring"), &token["state"]), (None, &"active".into()));
+    stage.ctl(&["tokens", "revoke", "ci"]);
+    assert_snapshot!(stage.ctl(&["tokens", "rotate", "cii"]));
+    let over = stage.ctl(&["tokens", "rotate", "ci"]);
+    assert_eq!(over.code, 2, "{over}");
+    assert!(
+        over.stderr.contains("is no longer accepted; make a new one"),
+        "{over}"
+    );
+}
+
+#[test]
 fn sec_02_the_database_is_for_its_owner_s_eyes_only_and_holds_no_text() {
     let stage = Stage::new();
     let ran = stage.ctl(&["tokens", "create", "--name", "laptop"]);

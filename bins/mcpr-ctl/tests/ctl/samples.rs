@@ -65,6 +65,9 @@ pub(crate) const TOKENS: &str = r#"{"tokens":[
 pub(crate) const REVOKED: &str = r#"{"id":"tk_7h2k9qmd","kind":"pat","name":"laptop","prefix":"mcpr_pat_x7Q","state":"revoked",
 "scopes":["read","call"],"created":"2027-01-15T08:00:00Z","revoked":"2027-01-16T08:00:00Z"}"#;
 
+pub(crate) const ROTATED: &str = r#"{"secret":"mcpr_pat_9kWa0Tn","id":"tk_7h2k9qmd","kind":"pat","name":"laptop","prefix":"mcpr_pat_9kW","state":"active",
+"scopes":["read","call"],"created":"2027-01-15T08:00:00Z","rotated":"2027-01-16T08:00:00Z","retiring":{"prefix":"mcpr_pat_x7Q","until":"2027-01-17T08:00:00Z"}}"#;
+
 pub(crate) const STOPPING: &str = r#"{"pid":8123}"#;
 
 pub(crate) const NO_TOOL: &str = r#"{"error":{"code":"not_found","message":"Unknown tool: git_statsu"}}"#;

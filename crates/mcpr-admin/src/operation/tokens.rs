@@ -1,5 +1,7 @@
 //! The tokens with which clients come in.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Secret;
@@ -23,12 +25,22 @@ pub struct CreateToken {
     /// What it shall allow; `read` and `call` unless said otherwise.
     #[serde(default = "usual_scopes")]
     pub scopes: Vec<Scope>,
+    /// The only servers it shall reach; all unless said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub servers: Option<Vec<String>>,
+    /// The only tools it shall reach, as `server.tool` in which `*` stands for anything; all unless said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
+    /// How many requests may come with it, such as `10/s`, `600/m` or `5000/h`; as the configuration says
+    /// unless said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<String>,
     /// From when on it shall be refused, as RFC 3339; never unless said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<String>,
 }
 
-/// A new token, with the text that is shown this once.
+/// A new token, or one with a new text; the text is shown this once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreatedToken {
     /// The text to send as `Authorization: Bearer …`.
@@ -48,6 +60,18 @@ pub struct ListTokens {}
 pub struct TokenList {
     /// The tokens.
     pub tokens: Vec<TokenReport>,
+}
+
+/// Gives a token a new text: it stays the same token, with its limits, its toolset and its sessions. The
+/// text it had is accepted for a while yet, so that clients can be told the new one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RotateToken {
+    /// Its id, its name, or the beginning of its id.
+    pub which: String,
+    /// For how many seconds the text it had is accepted; an hour unless said, and 0 refuses it at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grace_seconds: Option<u64>,
 }
 
 /// Revokes a token and ends its sessions; the output is its [`TokenReport`]. One that was revoked
@@ -84,6 +108,15 @@ pub struct TokenReport {
     pub toolset: Option<String>,
     /// What it allows.
     pub scopes: Vec<Scope>,
+    /// The only servers it reaches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub servers: Option<Vec<String>>,
+    /// The only tools it reaches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
+    /// How many requests may come with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<String>,
     /// When it was made, as RFC 3339, like the other times.
     pub created: String,
     /// From when on it is refused.
@@ -95,6 +128,21 @@ pub struct TokenReport {
     /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked: Option<String>,
+    /// When it last got a new text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotated: Option<String>,
+    /// The text it had before, while that is still accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retiring: Option<RetiringText>,
+}
+
+/// The text that a token had before, and that is accepted for a while yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RetiringText {
+    /// Its beginning.
+    pub prefix: String,
+    /// From when on it is refused.
+    pub until: String,
 }
 
 /// One thing a caller may be allowed to do.
@@ -143,6 +191,9 @@ impl CreateToken {
             project: None,
             toolset: None,
             scopes: usual_scopes(),
+            servers: None,
+            tools: None,
+            rate: None,
             expires: None,
         }
     }
@@ -156,6 +207,16 @@ impl CreateToken {
         }
     }
 }
+
+impl RotateToken {
+    /// For how long the text it had is accepted.
+    pub fn grace(&self) -> Duration {
+        self.grace_seconds.map_or(USUAL_GRACE, Duration::from_secs)
+    }
+}
+
+/// For how long the old text of a rotated token is accepted unless said otherwise.
+const USUAL_GRACE: Duration = Duration::from_secs(3600);
 
 fn usual_scopes() -> Vec<Scope> {
     vec![Scope::Read, Scope::Call]

@@ -62,10 +62,14 @@ ctl_03_the_json_of! {
     ctl_03_create_token: CreateToken {
         client: text("cursor"),
         project: text("web"),
+        servers: Some(vec!["git".into(), "docs".into()]),
+        tools: Some(vec!["git.*".into(), "docs.search".into()]),
+        rate: text("600/m"),
         expires: text("2027-04-15T08:00:00Z"),
         ..CreateToken::new("laptop")
     };
     ctl_03_list_tokens: ListTokens {};
+    ctl_03_rotate_token: RotateToken { which: "laptop".into(), grace_seconds: Some(86400) };
     ctl_03_revoke_token: RevokeToken { which: "laptop".into() };
     ctl_03_stop: Stop {};
     ctl_03_discover_tools: DiscoverTools {

@@ -41,6 +41,7 @@ samples! {
     GetPrompt => Err(down());
     CreateToken => Ok(CreatedToken { secret: Secret::new("mcpr_pat_0123456789"), token: token() });
     ListTokens => Ok(TokenList { tokens: vec![token()] });
+    RotateToken => Ok(CreatedToken { secret: Secret::new("mcpr_pat_9876543210"), token: rotated() });
     RevokeToken => Ok(TokenReport { state: TokenState::Revoked, revoked: text("2027-01-16T08:00:00Z"), ..token() });
     Stop => Ok(Stopping { pid: 8123 });
     DiscoverTools => Ok(toolsets::discovered());
@@ -229,9 +230,27 @@ fn token() -> TokenReport {
         project: text("web"),
         toolset: None,
         scopes: vec![Scope::Read, Scope::Call],
+        servers: Some(vec!["git".into(), "docs".into()]),
+        tools: Some(vec!["git.*".into(), "docs.search".into()]),
+        rate: text("600/m"),
         created: "2027-01-15T08:00:00Z".into(),
         expires: text("2027-04-15T08:00:00Z"),
         last_used: text("2027-01-15T09:00:00Z"),
         revoked: None,
+        rotated: None,
+        retiring: None,
+    }
+}
+
+fn rotated() -> TokenReport {
+    let retiring = RetiringText {
+        prefix: token().prefix,
+        until: "2027-01-17T08:00:00Z".into(),
+    };
+    TokenReport {
+        prefix: "mcpr_pat_9kW".into(),
+        rotated: text("2027-01-16T08:00:00Z"),
+        retiring: Some(retiring),
+        ..token()
     }
 }

@@ -18,7 +18,9 @@ use futures_util::StreamExt;
 use mcpr_admin::refuse;
 use mcpr_auth::{Memo, Principal, Scope, Timestamp, bearer};
 use mcpr_protocol::RawJson;
-use mcpr_transport::http::server::{self, Bound, Call, End, Front, Health, Operation, Options, Reply, Verb};
+use mcpr_transport::http::server::{
+    self, Bound, Call, Content, End, Front, Health, Operation, Options, Reply, Verb,
+};
 use mcpr_transport::sse;
 use serde_json::json;
 
@@ -108,11 +110,13 @@ impl Front for HttpFront {
     }
 
     async fn mcp(&self, caller: Principal, call: Call) -> Reply {
-        match call.verb {
+        let reader = caller.clone();
+        let reply = match call.verb {
             Verb::Post => self.post(caller, call).await,
             Verb::Get => self.get(&caller, &call.head),
             Verb::Delete => self.delete(&caller, &call.head.headers),
-        }
+        };
+        self.while_let_in(reader, reply)
     }
 
     async fn admin(&self, caller: Principal, operation: Operation<'_>) -> Reply {
@@ -124,7 +128,10 @@ impl Front for HttpFront {
         match operator.stream(&caller, path, streamed, &body).await {
             None => whole(operator.perform(&caller, path, &body).await),
             Some(Err(failure)) => whole(refuse(failure)),
-            Some(Ok(texts)) => Reply::events(texts.map(|text| sse::message(None, text.into()))),
+            Some(Ok(texts)) => {
+                let events = Reply::events(texts.map(|text| sse::message(None, text.into())));
+                self.while_let_in(caller, events)
+            }
         }
     }
 
@@ -161,6 +168,19 @@ impl HttpFront {
             Err(full) => return Err(Box::new(hung_up(&full.into()))),
         }
         Ok(())
+    }
+
+    /// Ends a stream when whoever reads it would no longer be let in (SEC-02).
+    fn while_let_in(&self, reader: Principal, reply: Reply) -> Reply {
+        let Content::Events(events) = reply.content else {
+            return reply;
+        };
+        let doorkeeper = self.gateway.doorkeeper.clone();
+        let banished = async move { doorkeeper.banished(&reader).await };
+        Reply {
+            content: Content::Events(Box::pin(events.take_until(Box::pin(banished)))),
+            ..reply
+        }
     }
 
     /// Counts what a caller sends over the network.

@@ -11,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Caller, Filter};
 use crate::client::Context;
-use crate::doorkeeper::Doorkeeper;
 use crate::gateway::Gateway;
 use crate::quota::Spot;
 use crate::snapshot::{Snapshot, Stamps};
@@ -32,7 +31,6 @@ pub(crate) struct Listen {
     cancel: CancellationToken,
     leaving: CancellationToken,
     caller: Caller,
-    doorkeeper: Arc<Doorkeeper>,
     ready: Vec<Rope>,
     over: bool,
     _spot: Spot,
@@ -68,7 +66,6 @@ impl Listen {
             cancel: CancellationToken::new(),
             leaving: gateway.leaving.clone(),
             caller,
-            doorkeeper: gateway.doorkeeper.clone(),
             ready: Vec::new(),
             over: false,
             _spot: spot,
@@ -94,7 +91,6 @@ impl Listen {
                 biased;
                 () = self.leaving.cancelled() => self.conclude(),
                 () = self.cancel.cancelled() => self.over = true,
-                () = self.doorkeeper.banished(&self.caller.principal) => self.over = true,
                 heard = stands(&mut self.standing) => self.acknowledge(heard),
                 changed = self.snapshots.changed(), if self.standing.is_none() => match changed {
                     Ok(()) => self.gather(),

@@ -262,6 +262,12 @@ impl Whose {
 
     fn token_check(&self, tool: &Tool) -> Check {
         let what = CheckedOf::Token;
+        if let Some(found) = self.not_listed(tool) {
+            let hint = Some(
+                "make a token that lists it, or one without such a list: mcpr-ctl tokens create".to_owned(),
+            );
+            return check(what, Verdict::Block, found, hint);
+        }
         match &self.scope.limit {
             _ if !self.may_call() => {
                 let hint = Some("make one that has it: mcpr-ctl tokens create --scope read,call".to_owned());
@@ -272,7 +278,7 @@ impl Whose {
                     hint,
                 )
             }
-            Limit::None => check(what, Verdict::Pass, "no token limits the tools", None),
+            Limit::None => check(what, Verdict::Pass, self.listed(), None),
             Limit::Unknown => {
                 let hint = Some("make the toolset, or a token without one".to_owned());
                 check(
@@ -297,6 +303,27 @@ impl Whose {
                 ));
                 check(what, Verdict::Block, found, hint)
             }
+        }
+    }
+
+    /// How a list of the token keeps a tool from it.
+    fn not_listed(&self, tool: &Tool) -> Option<String> {
+        let (allowed, server) = (&self.scope.allowed, &tool.origin.server);
+        if !allowed.has_server(server.as_str()) {
+            return Some(format!(
+                "server `{server}` is not among those that the token lists"
+            ));
+        }
+        let name = tool.origin.to_string();
+        (!allowed.has_tool(&name))
+            .then(|| format!("no name among the tools that the token lists fits `{name}`"))
+    }
+
+    /// What passes where no list and no toolset of a token keeps the tool.
+    fn listed(&self) -> &'static str {
+        match self.scope.allowed.has_every_server() && self.scope.has_every_tool() {
+            true => "no token limits the tools",
+            false => "it is among the servers and tools that the token lists",
         }
     }
 

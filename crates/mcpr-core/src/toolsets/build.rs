@@ -14,7 +14,7 @@ use mcpr_store::{Definition, OPERATOR};
 use super::detail::{OUT_OF_SCOPE, absent};
 use super::{Asker, Toolset, ToolsetError, fresh_version};
 use crate::gateway::Gateway;
-use crate::scope::Limit;
+use crate::scope::Scope;
 use crate::sight::Sight;
 use crate::snapshot::Snapshot;
 
@@ -85,7 +85,7 @@ impl Gateway {
         let reach = asker.reach(self);
         let sight = snapshot.sight(&reach);
         let known = before.as_ref().map(|before| &before.selection);
-        let warnings = check_names(&snapshot, &sight, &reach.limit, &draft, known)?;
+        let warnings = check_names(&snapshot, &sight, &reach, &draft, known)?;
         let selection = Selection::new(draft.tools.iter().map(|entry| &entry.namespaced_name));
         let (mut pins, definitions) = pinned(&sight.reachable.select(&selection));
         for entry in &draft.tools {
@@ -257,7 +257,7 @@ fn check_shape(draft: &Draft) -> Result<(), ToolsetError> {
 fn check_names(
     snapshot: &Snapshot,
     sight: &Sight,
-    limit: &Limit,
+    reach: &Scope,
     draft: &Draft,
     before: Option<&Selection>,
 ) -> Result<Vec<String>, ToolsetError> {
@@ -277,7 +277,7 @@ fn check_names(
             continue;
         }
         // Who may not use it is told the same whether it is there or not.
-        let why = match limit.allows(name) {
+        let why = match reach.allows(name) {
             true => absent(snapshot, sight, name),
             false => (ToolState::Missing, OUT_OF_SCOPE.to_owned()),
         };

@@ -10,7 +10,7 @@ use mcpr_store::{Definition, StoreError};
 use super::{Asker, Toolset};
 use crate::gateway::Gateway;
 use crate::plan::{Filter, Kept, Standing};
-use crate::scope::{Limit, Scope, Within};
+use crate::scope::Scope;
 use crate::sight::Sight;
 use crate::snapshot::Snapshot;
 
@@ -169,7 +169,7 @@ impl Audience<'_> {
     /// Whether a tool may be told of.
     fn knows(&self, tool: &Tool) -> bool {
         let (server, name) = (tool.origin.server.as_str(), tool.origin.to_string());
-        self.operator || self.sight.sees(server) && self.scope.limit.allows(&name)
+        self.operator || self.sight.sees(server) && self.scope.allows(&name)
     }
 
     /// Whether an entry may be told of: who wrote it has it already.
@@ -187,16 +187,16 @@ impl Audience<'_> {
             let mut entries = self.snapshot.plan.entries();
             entries.any(|known| self.sight.sees(known.name.as_str()) && one.concerns(&known.name))
         };
-        let allowed = || match (&self.scope.limit, Selection::is_pattern(entry)) {
-            (Limit::None, _) => true,
-            (limit, false) => limit.allows(entry),
+        let allowed = || match Selection::is_pattern(entry) {
+            _ if self.scope.has_every_tool() => true,
+            false => self.scope.allows(entry),
             // What it would fit may be narrower than it is itself.
-            (_, true) => {
+            true => {
                 let mut tools = self.snapshot.all.tools();
                 tools.any(|tool| one.matches(&tool.origin) && self.knows(tool))
             }
         };
-        (self.scope.within == Within::Everything || in_sight()) && allowed()
+        (self.scope.is_everywhere() || in_sight()) && allowed()
     }
 
     /// What is told of an entry that no tool fits.

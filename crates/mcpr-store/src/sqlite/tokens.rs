@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::str::FromStr;
 
-use mcpr_auth::{Timestamp, Token, TokenHash, TokenId};
+use mcpr_auth::{Names, Retiring, Timestamp, Token, TokenHash, TokenId};
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row, Transaction, named_params};
 
@@ -32,10 +32,36 @@ pub(super) fn revoke(db: &mut Connection, which: &str, at: Timestamp) -> Result<
     change_durably(db, |tx| update(tx, REVOKE, which, at))
 }
 
-pub(super) fn expire(db: &mut Connection, which: &str, at: Timestamp) -> Result<Token, Fault> {
-    const EXPIRE: &str =
-        "UPDATE tokens SET expires = min(coalesce(expires, :at), :at) WHERE id = :id RETURNING *";
-    change_durably(db, |tx| update(tx, EXPIRE, which, at))
+pub(super) fn rotate(
+    db: &mut Connection,
+    token: &Token,
+    from: TokenHash,
+    to: TokenHash,
+) -> Result<(), Fault> {
+    const ROTATE: &str =
+        "UPDATE tokens SET hash = :to, prefix = :prefix, rotated = :rotated, old_hash = :old_hash,
+                                            old_prefix = :old_prefix, old_until = :old_until
+                          WHERE id = :id AND hash = :from AND revoked IS NULL";
+    let old = token.retiring.as_ref();
+    let changed = change_durably(db, |tx| {
+        Ok(tx.execute(
+            ROTATE,
+            named_params! {
+                ":id": token.id.as_str(),
+                ":from": from.as_bytes(),
+                ":to": to.as_bytes(),
+                ":prefix": token.prefix,
+                ":rotated": token.rotated.map(Timestamp::unix),
+                ":old_hash": old.map(|old| *old.hash.as_bytes()),
+                ":old_prefix": old.map(|old| &old.prefix),
+                ":old_until": old.map(|old| old.until.unix()),
+            },
+        )?)
+    })?;
+    match changed {
+        0 => Err(StoreError::TokenChanged(token.id.clone()).into()),
+        _ => Ok(()),
+    }
 }
 
 pub(super) fn touch(db: &mut Connection, used: &[(TokenId, Timestamp)]) -> Result<(), Fault> {
@@ -61,10 +87,10 @@ fn update(tx: &Transaction<'_>, statement: &str, which: &str, at: Timestamp) -> 
 
 fn insert_row(tx: &Transaction<'_>, token: &Token, hash: TokenHash) -> Result<(), Fault> {
     tx.execute(
-        "INSERT INTO tokens (id, hash, kind, name, prefix, client, project, toolset, scopes,
-                             created, expires, last_used, revoked)
-         VALUES (:id, :hash, :kind, :name, :prefix, :client, :project, :toolset, :scopes,
-                 :created, :expires, :last_used, :revoked)",
+        "INSERT INTO tokens (id, hash, kind, name, prefix, client, project, toolset, scopes, servers, tools,
+                             rate, created, expires, last_used, revoked)
+         VALUES (:id, :hash, :kind, :name, :prefix, :client, :project, :toolset, :scopes, :servers, :tools,
+                 :rate, :created, :expires, :last_used, :revoked)",
         named_params! {
             ":id": token.id.as_str(),
             ":hash": hash.as_bytes(),
@@ -75,6 +101,9 @@ fn insert_row(tx: &Transaction<'_>, token: &Token, hash: TokenHash) -> Result<()
             ":project": token.project,
             ":toolset": token.toolset,
             ":scopes": token.scopes.to_string(),
+            ":servers": token.servers.as_ref().map(list),
+            ":tools": token.tools.as_ref().map(list),
+            ":rate": token.rate.map(|rate| rate.to_string()),
             ":created": token.created.unix(),
             ":expires": token.expires.map(Timestamp::unix),
             ":last_used": token.last_used.map(Timestamp::unix),
@@ -97,20 +126,59 @@ fn token(row: &Row<'_>) -> rusqlite::Result<Token> {
         project: row.get("project")?,
         toolset: row.get("toolset")?,
         scopes: parsed(row, "scopes")?,
+        servers: names(row, "servers")?,
+        tools: names(row, "tools")?,
+        rate: optional(row, "rate", str::parse)?,
         created: Timestamp::from_unix(row.get("created")?),
         expires: time("expires")?,
         last_used: time("last_used")?,
         revoked: time("revoked")?,
+        rotated: time("rotated")?,
+        retiring: retiring(row)?,
     })
+}
+
+fn retiring(row: &Row<'_>) -> rusqlite::Result<Option<Retiring>> {
+    let Some(hash) = row.get::<_, Option<[u8; 32]>>("old_hash")? else {
+        return Ok(None);
+    };
+    Ok(Some(Retiring {
+        hash: TokenHash::from_bytes(hash),
+        prefix: row.get("old_prefix")?,
+        until: Timestamp::from_unix(row.get("old_until")?),
+    }))
+}
+
+fn list(names: &Names) -> String {
+    serde_json::to_string(names).expect("lists of texts are JSON")
+}
+
+fn names(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Names>> {
+    optional(row, column, |text| serde_json::from_str(text))
 }
 
 fn parsed<T>(row: &Row<'_>, column: &str) -> rusqlite::Result<T>
 where
     T: FromStr<Err: Error + Send + Sync + 'static>,
 {
-    let unreadable = |error: T::Err| {
-        let index = row.as_ref().column_index(column).unwrap_or_default();
-        rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error))
-    };
-    row.get::<_, String>(column)?.parse().map_err(unreadable)
+    let text: String = row.get(column)?;
+    text.parse().map_err(|error| unreadable(row, column, error))
+}
+
+fn optional<T, E>(
+    row: &Row<'_>,
+    column: &str,
+    read: impl FnOnce(&str) -> Result<T, E>,
+) -> rusqlite::Result<Option<T>>
+where
+    E: Error + Send + Sync + 'static,
+{
+    let text: Option<String> = row.get(column)?;
+    let read = text.map(|text| read(&text)).transpose();
+    read.map_err(|error| unreadable(row, column, error))
+}
+
+fn unreadable(row: &Row<'_>, column: &str, error: impl Error + Send + Sync + 'static) -> rusqlite::Error {
+    let index = row.as_ref().column_index(column).unwrap_or_default();
+    rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error))
 }

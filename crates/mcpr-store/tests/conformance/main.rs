@@ -34,7 +34,8 @@ macro_rules! all_stories {
             sec_02_a_token_is_revoked_by_id_name_or_beginning
             sec_02_a_revoked_token_keeps_its_time
             sec_02_an_ambiguous_name_revokes_nothing
-            sec_02_a_rotated_token_ends_after_its_grace
+            sec_02_a_rotated_token_is_kept_with_both_hashes
+            sec_02_what_a_token_is_limited_to_is_kept
             sec_02_the_same_token_is_not_stored_twice
             http_03_tokens_are_listed_oldest_first
             http_03_the_last_use_only_moves_forward

@@ -1,7 +1,9 @@
 //! What every store promises.
 
+use std::time::Duration;
+
 use mcpr_auth::{
-    Minted, NewToken, Scope, Scopes, Timestamp, Token, TokenHash, TokenKind, TokenStore, Tokens, mint,
+    Minted, NewToken, Scope, Scopes, Timestamp, Token, TokenHash, TokenKind, TokenStore, Tokens, mint, rotate,
 };
 use mcpr_store::{Assignment, SavedListing, Store, StoreError, Verdict};
 
@@ -89,21 +91,37 @@ pub(crate) async fn sec_02_an_ambiguous_name_revokes_nothing(store: &dyn Store) 
     assert!(left.iter().all(|(token, _)| token.revoked.is_none()));
 }
 
-pub(crate) async fn sec_02_a_rotated_token_ends_after_its_grace(store: &dyn Store) {
-    let old = stored(store, "laptop", 0).await;
+pub(crate) async fn sec_02_a_rotated_token_is_kept_with_both_hashes(store: &dyn Store) {
+    let old = minted("laptop", 0);
+    store.insert_token(old.token.clone(), old.hash).await.unwrap();
+    let grace = Duration::from_secs(100);
+    let new = rotate(&old.token, old.hash, grace, at(5)).unwrap();
 
-    let ending = store.expire_token(old.id.as_str(), at(100)).await.unwrap();
-    assert_eq!(
-        ending,
-        Token {
-            expires: Some(at(100)),
-            ..old.clone()
-        }
-    );
+    store
+        .rotate_token(new.token.clone(), old.hash, new.hash)
+        .await
+        .unwrap();
 
-    let later = store.expire_token(old.id.as_str(), at(200)).await.unwrap();
-    assert_eq!(later.expires, Some(at(100)), "an end is not put off");
-    assert_eq!(only_token(store).await, later);
+    assert_eq!(store.tokens().await.unwrap(), [(new.token.clone(), new.hash)]);
+    let again = store.rotate_token(new.token.clone(), old.hash, new.hash).await;
+    assert!(matches!(again, Err(StoreError::TokenChanged(id)) if id == old.token.id));
+    store.revoke_token("laptop", at(6)).await.unwrap();
+    let revoked = store.rotate_token(new.token, new.hash, old.hash).await;
+    assert!(matches!(revoked, Err(StoreError::TokenChanged(_))));
+}
+
+pub(crate) async fn sec_02_what_a_token_is_limited_to_is_kept(store: &dyn Store) {
+    let new = NewToken {
+        servers: Some(["git", "doc\"s"].into_iter().collect()),
+        tools: Some(["git.status", "*.get_*"].into_iter().collect()),
+        rate: Some("10/m".parse().unwrap()),
+        ..NewToken::new(TokenKind::Pat, "laptop")
+    };
+    let Minted { token, hash, .. } = mint(new, at(0)).unwrap();
+
+    store.insert_token(token.clone(), hash).await.unwrap();
+
+    assert_eq!(only_token(store).await, token);
 }
 
 pub(crate) async fn sec_02_the_same_token_is_not_stored_twice(store: &dyn Store) {

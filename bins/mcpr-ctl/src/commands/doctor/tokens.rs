@@ -90,10 +90,15 @@ mod tests {
             project: None,
             toolset: None,
             scopes: vec![Scope::Read],
+            servers: None,
+            tools: None,
+            rate: None,
             created: "2027-01-01T00:00:00Z".into(),
             expires: expires.map(Into::into),
             last_used: None,
             revoked: None,
+            rotated: None,
+            retiring: None,
         }
     }
 

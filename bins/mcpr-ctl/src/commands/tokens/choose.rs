@@ -75,10 +75,15 @@ mod tests {
             project: None,
             toolset: None,
             scopes: Vec::new(),
+            servers: None,
+            tools: None,
+            rate: None,
             created: "2027-01-15T07:30:00Z".into(),
             expires: None,
             last_used: None,
             revoked: None,
+            rotated: None,
+            retiring: None,
         };
         vec![
             token("tk_aaaaaaaa", "laptop", TokenState::Revoked),
