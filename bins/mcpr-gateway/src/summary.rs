@@ -46,7 +46,7 @@ pub(crate) async fn servers(host: &Host) {
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         looks.tick().await;
-        let Ok(list) = host.ask(ListServers {}).await else {
+        let Ok(list) = host.gateway.operate(ListServers {}).await else {
             return;
         };
         let width = list
@@ -76,7 +76,7 @@ pub(crate) async fn tell(host: &Host, manager: &Manager) {
     let mut told = String::new();
     loop {
         looks.tick().await;
-        let Ok(list) = host.ask(ListServers {}).await else {
+        let Ok(list) = host.gateway.operate(ListServers {}).await else {
             return;
         };
         let now = total(&list.servers);
