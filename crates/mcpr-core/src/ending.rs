@@ -25,7 +25,6 @@ const TASKS: Duration = Duration::from_secs(2);
 
 /// What came of the calls that were under way when the gateway was told to end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
 pub struct Finished {
     /// How many ended while they were waited for.
     pub finished: usize,
