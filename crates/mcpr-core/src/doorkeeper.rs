@@ -39,6 +39,13 @@ pub(crate) enum TokenError {
     Store(#[from] StoreError),
 }
 
+/// Waits until a token store has changed; for ever, if it cannot any more.
+pub(crate) async fn changed(changes: &mut watch::Receiver<u64>) {
+    if changes.changed().await.is_err() {
+        std::future::pending().await
+    }
+}
+
 impl Doorkeeper {
     /// Reads the tokens; those of a store of its own count instead, where the program has one.
     pub(crate) async fn new(
@@ -166,13 +173,6 @@ impl Doorkeeper {
             self.others.send_replace(now);
         }
         Ok(())
-    }
-}
-
-/// Waits until a token store has changed; for ever, if it cannot any more.
-pub(crate) async fn changed(changes: &mut watch::Receiver<u64>) {
-    if changes.changed().await.is_err() {
-        std::future::pending().await
     }
 }
 

@@ -1,40 +1,37 @@
 //! From a configuration to a running gateway.
 
-mod builder;
-mod own_url;
-
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
 
+use http::Uri;
+use mcpr_auth::TokenStore;
 use mcpr_bridge::Sealer;
-use mcpr_config::{Config, StartMode, StartOrder, StartWhen};
+use mcpr_config::{Config, ConfigError, Fault, ServerEntry, ServerState, StartMode, StartOrder, StartWhen};
 use mcpr_protocol::RawJson;
-use mcpr_router::Router;
-use mcpr_store::{Memory as MemoryStore, StoreError};
-use mcpr_telemetry::Metrics;
-use mcpr_upstream::{CLIENT_NAME, Phase, Pool, PoolOptions};
+use mcpr_router::{Balance, Router};
+use mcpr_store::{Memory as MemoryStore, Store, StoreError};
+use mcpr_telemetry::{CallLog, Metrics, Secrets};
+use mcpr_upstream::{CLIENT_NAME, Dial, Phase, Pool, PoolOptions, Reach, SecretText};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub use self::builder::Builder;
-pub(crate) use self::own_url::refuse_own_url;
 use crate::audience::Audiences;
 use crate::doorkeeper::{Doorkeeper, changed};
 use crate::events::tell_changes;
 use crate::fold::Folder;
-use crate::gateway::Gateway;
+use crate::gateway::{Facts, Gateway};
 use crate::history::History;
-use crate::layers::Layers;
+use crate::layers::{Layer, Layers};
 use crate::memory::{Recalled, recall, write_down};
 use crate::metrics;
-use crate::native::{NativeDial, Tools};
+use crate::native::{NativeDial, Tool, Tools};
 use crate::plan::{Plan, Standing, Switches};
 use crate::quota::Quotas;
 use crate::rates::Rates;
-use crate::reload::StoredState;
+use crate::reload::{Reload, StoredState};
 use crate::session::{SessionLimits, Sessions};
 use crate::suspension::Suspensions;
 use crate::toolsets::Toolsets;
@@ -45,6 +42,21 @@ const HISTORY_IN_MEMORY: usize = 8 << 20;
 /// How often sessions are looked through, at the least and at the most; in between it follows
 /// their limit.
 const SWEEP: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// A gateway in the making.
+pub struct Builder {
+    config: Config,
+    store: Option<Arc<dyn Store>>,
+    dial: Option<Arc<dyn Dial>>,
+    calls: CallLog,
+    balance: Option<Arc<dyn Balance>>,
+    tokens: Option<Arc<dyn TokenStore>>,
+    layers: Vec<Arc<dyn Layer>>,
+    tools: Vec<Tool>,
+    secrets: Secrets,
+    facts: Facts,
+    reload: Option<Arc<Reload>>,
+}
 
 /// The gateway could not start.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +76,87 @@ pub enum StartError {
 }
 
 impl Builder {
+    pub(crate) fn new(config: Config) -> Self {
+        Self {
+            config,
+            store: None,
+            dial: None,
+            calls: CallLog::none(),
+            balance: None,
+            tokens: None,
+            layers: Vec::new(),
+            tools: Vec::new(),
+            secrets: Secrets::default(),
+            facts: Facts::default(),
+            reload: None,
+        }
+    }
+
+    /// Keeps state here; by default nothing outlives the gateway.
+    pub fn store(self, store: Arc<dyn Store>) -> Self {
+        Self {
+            store: Some(store),
+            ..self
+        }
+    }
+
+    /// Reaches servers in another way than as child processes and over HTTP.
+    pub fn dial(self, dial: Arc<dyn Dial>) -> Self {
+        Self {
+            dial: Some(dial),
+            ..self
+        }
+    }
+
+    /// Records every request here.
+    pub fn calls(self, calls: CallLog) -> Self {
+        Self { calls, ..self }
+    }
+
+    /// Chooses among the backends of a server by this rule instead of the configured ones (`balance`). Backends
+    /// that are not ready, are at their limit or fail again and again are never among those it chooses from.
+    pub fn balance(mut self, rule: impl Balance + 'static) -> Self {
+        self.balance = Some(Arc::new(rule));
+        self
+    }
+
+    /// Lets in whom this says, instead of the holders of mcpr's own tokens. `mcpr-ctl tokens` and the admin API
+    /// then make, list and revoke none.
+    pub fn tokens(mut self, tokens: impl TokenStore + 'static) -> Self {
+        self.tokens = Some(Arc::new(tokens));
+        self
+    }
+
+    /// Has this code run before and after each request, behind the layers that were added before.
+    pub fn layer(mut self, layer: impl Layer) -> Self {
+        self.layers.push(Arc::new(layer));
+        self
+    }
+
+    /// Offers a tool of this program, under the server `native`.
+    pub fn tool(mut self, tool: Tool) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Keeps the values that must never be shown.
+    pub fn secrets(self, secrets: Secrets) -> Self {
+        Self { secrets, ..self }
+    }
+
+    /// Tells operators of the process around the gateway.
+    pub fn facts(self, facts: Facts) -> Self {
+        Self { facts, ..self }
+    }
+
+    /// Says how the configuration is read again when an operator wants that.
+    pub fn reload(self, read: impl Fn() -> Result<Config, ConfigError> + Send + Sync + 'static) -> Self {
+        Self {
+            reload: Some(Arc::new(read)),
+            ..self
+        }
+    }
+
     /// Starts the gateway. It answers at once, whatever its servers do; with `startup.mode`
     /// `strict` it waits for all of them.
     ///
@@ -244,6 +337,39 @@ fn pool_options(config: &Config) -> PoolOptions {
         eager: startup.when == StartWhen::Launch,
         list_pages: config.gateway.limits.list_pages,
     }
+}
+
+/// A gateway among its own servers would call itself without end (B110).
+pub(crate) fn refuse_own_url(servers: &mut [ServerEntry], listen: &[String]) {
+    let own: Vec<Uri> = listen.iter().filter_map(|url| url.parse().ok()).collect();
+    let is_own = |url: &SecretText| {
+        let url = url.reveal().parse::<Uri>();
+        url.is_ok_and(|url| own.iter().any(|own| same_endpoint(own, &url)))
+    };
+    for entry in servers {
+        let ServerState::Enabled(spec) = &entry.state else {
+            continue;
+        };
+        let Reach::Http(http) = &spec.reach else { continue };
+        if is_own(&http.url) || entry.backends.endpoints.iter().any(is_own) {
+            entry.state = ServerState::Misconfigured(Fault {
+                what: "its URL is this gateway itself".into(),
+                hint: Some("remove the entry, or name the server that is meant".into()),
+                place: Some(entry.place.clone()),
+            });
+        }
+    }
+}
+
+fn same_endpoint(own: &Uri, url: &Uri) -> bool {
+    const LOOPBACK: [&str; 4] = ["127.0.0.1", "localhost", "[::1]", "0.0.0.0"];
+    let host = |uri: &Uri| uri.host().unwrap_or_default().to_ascii_lowercase();
+    let same_host = host(own) == host(url)
+        || [own, url]
+            .iter()
+            .all(|uri| LOOPBACK.contains(&host(uri).as_str()));
+    let path = |uri: &Uri| uri.path().trim_end_matches('/').to_owned();
+    same_host && own.port_u16() == url.port_u16() && path(own) == path(url)
 }
 
 /// Takes over what other processes change in the store, until the gateway ends.
