@@ -127,12 +127,13 @@ impl Link {
     pub(crate) async fn start(&self, parcel: Parcel) -> Result<Underway, Failed> {
         let path = parcel.path().cloned().unwrap_or_else(|| self.path());
         let mut wire = self.0.pool.wire().await?;
-        let sent = wire.send(self.request(&parcel, &path));
+        let sent = wire.send(self.request(&parcel, &path)).await;
         let link = self.clone();
         Ok(Underway(Box::pin(async move {
             let answer = link.head(wire, sent).await?;
             if is_redirect(answer.status) {
-                link.follow(parcel, path, answer).await
+                // Boxed, as what happens seldom, so that the usual way stays small.
+                Box::pin(link.follow(parcel, path, answer)).await
             } else {
                 Ok(answer)
             }
@@ -210,7 +211,7 @@ impl Link {
         mut wire: Wire,
         sent: impl Future<Output = Outcome> + Send,
     ) -> Result<Answer, Failed> {
-        let mut outcome = sent.await;
+        let mut outcome = wire.outcome(sent).await;
         let mut resends = 0;
         loop {
             let mut error = match outcome {
@@ -221,7 +222,8 @@ impl Link {
                 Some(request) if resends < RESENDS => {
                     resends += 1;
                     wire = wire.replace().await?;
-                    outcome = wire.send(request).await;
+                    let sent = wire.send(request).await;
+                    outcome = wire.outcome(sent).await;
                 }
                 unsent => return Err(self.broken(&error.into_error(), unsent.is_some())),
             }
@@ -249,7 +251,7 @@ impl Link {
                 self.0.current.lock().clone_from(&path);
             }
             let mut wire = self.0.pool.wire().await?;
-            let sent = wire.send(self.request(&parcel, &path));
+            let sent = wire.send(self.request(&parcel, &path)).await;
             answer = self.head(wire, sent).await?;
             if !is_redirect(answer.status) {
                 return Ok(answer);
