@@ -1,10 +1,13 @@
 //! What a client gets to see of a server's result.
 
-use mcpr_protocol::{Edit, Era, Method, Object, RawJson, Rope, Version, key};
-use memchr::memmem;
+use mcpr_protocol::{Edit, Era, Method, Object, RawJson, Rope, Version, Word, key};
 
 use crate::block::{block, text, with_uri};
 use crate::{Expose, Passage};
+
+static URI: Word = Word::new("\"uri\"");
+static RESOURCE: Word = Word::new("\"resource");
+static AUDIO: Word = Word::new("\"audio\"");
 
 /// The result as the client must get it.
 ///
@@ -48,12 +51,12 @@ pub fn told_task(raw: &RawJson, client: Version, expose: Expose<'_>) -> Rope {
 
 /// A look for the few words without which nothing in the content can need a change.
 fn has_blocks_to_change(raw: &RawJson, passage: &Passage<'_>) -> bool {
-    let has = |word: &str| memmem::find(raw.as_bytes(), word.as_bytes()).is_some();
+    let has = |word: &Word| word.is_in(raw.as_bytes());
     match passage.method {
         Method::ResourcesRead => true,
-        Method::TasksGet => has("\"uri\""),
+        Method::TasksGet => has(&URI),
         Method::ToolsCall | Method::PromptsGet => {
-            has("\"resource") || passage.client < Version::V2025_03_26 && has("\"audio\"")
+            has(&RESOURCE) || passage.client < Version::V2025_03_26 && has(&AUDIO)
         }
         _ => false,
     }

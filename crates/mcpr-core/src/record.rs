@@ -1,14 +1,15 @@
 //! One record for each request.
 
 use http::StatusCode;
-use mcpr_protocol::{Method, Object, RawJson, Response, code};
+use mcpr_protocol::{Method, Object, RawJson, Response, Word, code};
 use mcpr_telemetry::{CallRecord, HttpFacts, Status};
-use memchr::memmem;
 use tokio::time::Instant;
 
 use crate::call::Call;
 use crate::client::Context;
 use crate::gateway::Gateway;
+
+static IS_ERROR: Word = Word::new("\"isError\"");
 
 /// How a request ended.
 pub(crate) struct Ending {
@@ -116,7 +117,7 @@ pub(crate) fn said_of(response: &Response) -> Option<String> {
 
 /// Whether a result says of itself that the tool failed.
 fn is_tool_error(result: &RawJson) -> bool {
-    memmem::find(result.as_bytes(), b"\"isError\"").is_some()
+    IS_ERROR.is_in(result.as_bytes())
         && Object::read(result)
             .is_ok_and(|object| object.get("isError").is_some_and(|flag| flag.as_str() == "true"))
 }

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use http::HeaderMap;
 use mcpr_auth::Principal;
 use mcpr_protocol::{
-    Envelope, Era, Method, Object, RawJson, Request, Version, decode_value, encode_value, key,
+    Envelope, Era, Method, Object, RawJson, Request, Version, Word, decode_value, encode_value, key,
 };
 use mcpr_registry::{ParamHeader, ParamKind};
-use memchr::memmem;
 
 use crate::client::{Client, Context};
 use crate::fault::Fault;
@@ -17,6 +16,8 @@ use crate::sight::Sight;
 
 /// The header that repeats the revision.
 pub(crate) const VERSION: &str = "mcp-protocol-version";
+/// Without this there is no claim to be stateless.
+static CLAIM: Word = Word::new(key::PROTOCOL_VERSION);
 const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
 
@@ -33,7 +34,7 @@ pub(crate) fn envelope(params: Option<&RawJson>) -> Result<Option<Envelope>, Fau
 /// A look for the name without which there is no claim; names with escapes need a closer one.
 fn may_claim(params: &RawJson) -> bool {
     let text = params.as_bytes();
-    memmem::find(text, key::PROTOCOL_VERSION.as_bytes()).is_some() || memchr::memchr(b'\\', text).is_some()
+    CLAIM.is_in(text) || memchr::memchr(b'\\', text).is_some()
 }
 
 /// The context of a stateless request that came without headers: over a pipe.

@@ -8,10 +8,9 @@ use std::time::{Duration, SystemTime};
 
 use mcpr_auth::Principal;
 use mcpr_bridge::{Purpose, with_text};
-use mcpr_protocol::{Object, RawJson};
+use mcpr_protocol::{Object, RawJson, Word};
 use mcpr_registry::ServerName;
 use mcpr_upstream::Upstream;
-use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
 use crate::client::Context;
@@ -19,6 +18,9 @@ use crate::gateway::Gateway;
 
 /// The member that names a task, in params and in results.
 pub(crate) const TASK_ID: &str = "taskId";
+
+/// What every task says.
+static TASK: Word = Word::new("\"taskId\"");
 
 /// How long the id of a task without an end is good.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
@@ -55,7 +57,9 @@ impl Gateway {
         backend: &Upstream,
         result: &RawJson,
     ) -> Option<RawJson> {
-        memmem::find(result.as_bytes(), b"\"taskId\"")?;
+        if !TASK.is_in(result.as_bytes()) {
+            return None;
+        }
         let object = Object::read(result).ok()?;
         if object.text("resultType")? != "task" {
             return None;

@@ -7,7 +7,6 @@
 mod ability;
 mod batch;
 mod declined;
-mod depth;
 mod edit;
 mod envelope;
 mod error;
@@ -21,6 +20,8 @@ mod object;
 mod raw;
 mod rope;
 mod version;
+mod walk;
+mod word;
 
 pub use ability::{Abilities, Ability};
 pub use declined::declined;
@@ -37,3 +38,4 @@ pub use object::{Member, Object, ObjectError};
 pub use raw::{NotJson, RawJson};
 pub use rope::Rope;
 pub use version::{Era, UnknownVersion, Version};
+pub use word::Word;

@@ -110,21 +110,26 @@ impl Object {
 
     /// A name that is there twice.
     fn duplicate(&self) -> Option<&str> {
-        let keys = || self.members.iter().map(|member| self.key(member));
-        if self.members.len() > 32 {
+        let keys = || self.members.iter().map(|member| self.key_bytes(member));
+        let twice = if self.members.len() > 32 {
             let mut seen = std::collections::HashSet::with_capacity(self.members.len());
-            return keys().find(|key| !seen.insert(*key));
-        }
-        keys()
-            .enumerate()
-            .find(|(index, key)| keys().take(*index).any(|other| other == *key))
-            .map(|(_, key)| key)
+            keys().position(|key| !seen.insert(key))
+        } else {
+            let mut numbered = keys().enumerate();
+            numbered
+                .find(|(index, key)| keys().take(*index).any(|other| other == *key))
+                .map(|(index, _)| index)
+        };
+        twice.map(|index| self.key(&self.members[index]))
     }
 
     fn slice(&self, member: &Member) -> RawJson {
         RawJson::trusted(self.raw.bytes().slice(member.value.clone()))
     }
 }
+
+/// How far the end of a string is looked for byte by byte.
+const NEAR: usize = 24;
 
 /// Walks a text that is known to be JSON; on anything else the result is meaningless, but it ends.
 struct Scan<'a> {
@@ -179,6 +184,15 @@ impl Scan<'_> {
     /// From an opening quote to behind the closing one.
     fn string(&mut self) {
         self.at += 1;
+        // Most are short, and to call the fast search for a few bytes is slow.
+        let near = self.text[self.at..].iter().take(NEAR);
+        if let Some(end) = near.copied().position(|byte| matches!(byte, b'"' | b'\\')) {
+            self.at += end;
+            if self.text[self.at] == b'"' {
+                self.at += 1;
+                return;
+            }
+        }
         while let Some(offset) = memchr::memchr2(b'"', b'\\', &self.text[self.at..]) {
             let quote = self.text[self.at + offset] == b'"';
             self.at = (self.at + offset + if quote { 1 } else { 2 }).min(self.text.len());

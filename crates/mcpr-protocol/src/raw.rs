@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::Rope;
+use crate::rope::needs_escapes;
 
 /// One complete JSON value as the text it arrived in.
 ///
@@ -37,7 +38,12 @@ impl RawJson {
     ///
     /// When `value` does not lie inside `buffer`.
     pub(crate) fn of(buffer: &Bytes, value: &RawValue) -> Self {
-        Self(buffer.slice_ref(value.get().as_bytes()))
+        Self::part_of(buffer, value.get().as_bytes())
+    }
+
+    /// A part of a validated text that is a value itself.
+    pub(crate) fn part_of(buffer: &Bytes, value: &[u8]) -> Self {
+        Self(buffer.slice_ref(value))
     }
 
     /// Takes a text that this program wrote itself and knows to be JSON.
@@ -68,7 +74,14 @@ impl RawJson {
 
     /// The JSON string for `text`.
     pub fn string(text: &str) -> Self {
-        Self::render(&text)
+        if needs_escapes(text) {
+            return Self::render(&text);
+        }
+        let mut quoted = Vec::with_capacity(text.len() + 2);
+        quoted.push(b'"');
+        quoted.extend_from_slice(text.as_bytes());
+        quoted.push(b'"');
+        Self(quoted.into())
     }
 
     /// The text.
@@ -103,7 +116,12 @@ impl RawJson {
 
     /// The string, if the text is one.
     pub fn to_text(&self) -> Option<String> {
-        self.is_string().then(|| self.read().ok()).flatten()
+        let inner = self.as_bytes().strip_prefix(b"\"")?;
+        if memchr::memchr(b'\\', inner).is_some() {
+            return self.read().ok();
+        }
+        let inner = inner.strip_suffix(b"\"")?;
+        std::str::from_utf8(inner).ok().map(str::to_owned)
     }
 
     /// Whether the text is an object.
