@@ -117,7 +117,7 @@ pub(crate) fn said_of(response: &Response) -> Option<String> {
 
 /// Whether a result says of itself that the tool failed.
 fn is_tool_error(result: &RawJson) -> bool {
-    IS_ERROR.is_in(result.as_bytes())
+    IS_ERROR.is_told_true_in(result.as_bytes())
         && Object::read(result)
             .is_ok_and(|object| object.get("isError").is_some_and(|flag| flag.as_str() == "true"))
 }

@@ -1,8 +1,10 @@
 //! The checks of a stateless request against the headers it came with (2026-07-28, transports).
 
+use std::fmt;
 use std::sync::Arc;
 
-use http::HeaderMap;
+use http::header::AsHeaderName;
+use http::{HeaderMap, HeaderName};
 use mcpr_auth::Principal;
 use mcpr_protocol::{
     Envelope, Era, Method, Object, RawJson, Request, Version, Word, decode_value, encode_value, key,
@@ -15,11 +17,11 @@ use crate::scope::Asked;
 use crate::sight::Sight;
 
 /// The header that repeats the revision.
-pub(crate) const VERSION: &str = "mcp-protocol-version";
+pub(crate) static VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// Without this there is no claim to be stateless.
 static CLAIM: Word = Word::new(key::PROTOCOL_VERSION);
-const METHOD: &str = "mcp-method";
-const NAME: &str = "mcp-name";
+static METHOD: HeaderName = HeaderName::from_static("mcp-method");
+static NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// The envelope of a request, if it claims to be stateless.
 pub(crate) fn envelope(params: Option<&RawJson>) -> Result<Option<Envelope>, Fault> {
@@ -65,10 +67,10 @@ pub(crate) fn check(
     envelope: &Envelope,
     sight: &Sight,
 ) -> Result<(), Fault> {
-    let version = single(headers, VERSION)?;
+    let version = single(headers, &VERSION)?;
     if version != Some(envelope.version.as_str()) {
         return Err(disagrees(
-            VERSION,
+            VERSION.as_str(),
             "params._meta[\"io.modelcontextprotocol/protocolVersion\"]",
         ));
     }
@@ -82,8 +84,8 @@ pub(crate) fn check(
     if !exists(&request.method) {
         return Err(Fault::MethodNotFound(request.method.to_string()));
     }
-    if single(headers, METHOD)? != Some(request.method.as_str()) {
-        return Err(disagrees(METHOD, "method"));
+    if single(headers, &METHOD)? != Some(request.method.as_str()) {
+        return Err(disagrees(METHOD.as_str(), "method"));
     }
     let params = request
         .params
@@ -120,11 +122,11 @@ fn check_name(headers: &HeaderMap, method: &Method, params: Option<&Object>) -> 
     let Some(member) = method.named_by() else {
         return Ok(());
     };
-    let value = single(headers, NAME)?.ok_or_else(|| disagrees(NAME, member))?;
+    let value = single(headers, &NAME)?.ok_or_else(|| disagrees(NAME.as_str(), member))?;
     let value = decode_value(value).map_err(|error| Fault::HeaderMismatch(format!("`{NAME}`: {error}")))?;
     // A body without the name is told so by the method itself.
     match params.and_then(|params| params.text(member)) {
-        Some(named) if named != value => Err(disagrees(NAME, member)),
+        Some(named) if named != value => Err(disagrees(NAME.as_str(), member)),
         _ => Ok(()),
     }
 }
@@ -145,7 +147,7 @@ fn check_arguments(headers: &HeaderMap, params: &Object, sight: &Sight) -> Resul
 
 fn check_argument(headers: &HeaderMap, param: &ParamHeader, arguments: &RawJson) -> Result<(), Fault> {
     let field = param.field();
-    let sent = single(headers, &field)?;
+    let sent = single(headers, field.as_str())?;
     let expected = param.value_in(arguments);
     let same = match (sent, &expected) {
         (None, None) => true,
@@ -171,7 +173,10 @@ fn same_value(sent: &str, expected: &str, kind: ParamKind) -> Result<bool, Fault
 }
 
 /// The one value of a header; two are two different readings.
-fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Fault> {
+fn single<'h>(
+    headers: &'h HeaderMap,
+    name: impl AsHeaderName + fmt::Display + Copy,
+) -> Result<Option<&'h str>, Fault> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else {
         return Ok(None);

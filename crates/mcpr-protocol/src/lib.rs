@@ -17,6 +17,7 @@ mod message;
 mod meta;
 mod method;
 mod object;
+mod plain;
 mod raw;
 mod rope;
 mod version;

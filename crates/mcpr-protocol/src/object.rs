@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::RawJson;
+use crate::plain::plain;
 
 /// One level of an object: where each member stands in the text.
 #[derive(Clone, Debug)]
@@ -128,9 +129,6 @@ impl Object {
     }
 }
 
-/// How far the end of a string is looked for byte by byte.
-const NEAR: usize = 24;
-
 /// Walks a text that is known to be JSON; on anything else the result is meaningless, but it ends.
 struct Scan<'a> {
     text: &'a [u8],
@@ -184,26 +182,17 @@ impl Scan<'_> {
     /// From an opening quote to behind the closing one.
     fn string(&mut self) {
         self.at += 1;
-        // Most are short, and to call the fast search for a few bytes is slow.
-        let near = self.text[self.at..].iter().take(NEAR);
-        if let Some(end) = near.copied().position(|byte| matches!(byte, b'"' | b'\\')) {
-            self.at += end;
-            if self.text[self.at] == b'"' {
-                self.at += 1;
-                return;
+        loop {
+            self.at += plain(&self.text[self.at..]).0;
+            match self.peek() {
+                Some(b'"') => break self.at += 1,
+                Some(b'\\') => self.at = (self.at + 2).min(self.text.len()),
+                Some(_) => self.at += 1,
+                None => break,
             }
         }
-        while let Some(offset) = memchr::memchr2(b'"', b'\\', &self.text[self.at..]) {
-            let quote = self.text[self.at + offset] == b'"';
-            self.at = (self.at + offset + if quote { 1 } else { 2 }).min(self.text.len());
-            if quote {
-                return;
-            }
-        }
-        self.at = self.text.len();
     }
 
-    /// From an opening bracket to behind the one that closes it.
     fn structure(&mut self) {
         let mut depth = 0_usize;
         while let Some(byte) = self.peek() {
@@ -226,7 +215,9 @@ impl Scan<'_> {
 
 /// The name that a quoted key stands for, where it is not the text between the quotes.
 fn escaped(quoted: &[u8]) -> Option<Box<str>> {
-    memchr::memchr(b'\\', quoted)?;
+    if !quoted.contains(&b'\\') {
+        return None;
+    }
     serde_json::from_slice::<String>(quoted).ok().map(Into::into)
 }
 

@@ -29,7 +29,9 @@ impl Course {
     pub(super) fn has_old_schema(&mut self, open: &Open, response: &Response) -> bool {
         let stateless = open.lease.replica.version.era() == Era::Stateless;
         let wrong = || status_of(response) == Status::Error(code::HEADER_MISMATCH);
-        if !(stateless && wrong()) || std::mem::replace(&mut self.refreshed, true) {
+        if !(stateless && response.outcome.is_err() && wrong())
+            || std::mem::replace(&mut self.refreshed, true)
+        {
             return false;
         }
         let (gateway, upstream) = (self.call.gateway.clone(), open.lease.upstream.clone());

@@ -82,7 +82,7 @@ impl HttpFront {
 /// Whether the headers name a version of the stateless era.
 pub(super) fn names_stateless_version(headers: &HeaderMap) -> bool {
     let version = headers
-        .get(stateless::VERSION)
+        .get(&stateless::VERSION)
         .and_then(|value| value.to_str().ok());
     version
         .and_then(|text| text.parse::<Version>().ok())
@@ -104,7 +104,7 @@ fn without_envelope(method: &Method) -> Fault {
 
 /// A session keeps the version it was opened with, but a header must name one that exists.
 fn check_version(headers: &HeaderMap, session: &Session) -> Result<(), Fault> {
-    let Some(value) = headers.get(stateless::VERSION) else {
+    let Some(value) = headers.get(&stateless::VERSION) else {
         return Ok(());
     };
     let text = value.to_str().unwrap_or_default();

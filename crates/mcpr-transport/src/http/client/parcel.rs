@@ -56,9 +56,8 @@ impl Parcel {
     }
 
     /// The same with one header more, or with another value for it.
-    pub(super) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+    pub(super) fn add(&mut self, name: HeaderName, value: HeaderValue) {
         self.extra.push((name, value));
-        self
     }
 
     /// The same to another path of the same origin.

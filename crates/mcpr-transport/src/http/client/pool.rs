@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use std::task::{Poll, Wake, Waker};
 use std::time::Duration;
 
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, HeaderName, Request, Response};
 use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
 use parking_lot::Mutex;
@@ -187,7 +187,8 @@ impl Wire {
 
 /// How long the server says it keeps an unused connection, less a second for the way.
 pub(super) fn keep_alive(answer: &HeaderMap) -> Option<Duration> {
-    let text = answer.get("keep-alive")?.to_str().ok()?;
+    static KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
+    let text = answer.get(&KEEP_ALIVE)?.to_str().ok()?;
     let seconds = text
         .split(',')
         .find_map(|part| part.trim().strip_prefix("timeout="));

@@ -5,6 +5,9 @@ use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 
 use super::{Refusal, Verb};
 
+/// What the clients of the SDKs send, which needs no reading.
+const USUAL: &str = "application/json, text/event-stream";
+
 /// Which kinds of answer a client takes.
 ///
 /// A client without an `Accept` header, or with `*/*`, takes both.
@@ -30,6 +33,12 @@ impl Accepts {
     };
 
     pub(super) fn of(headers: &HeaderMap) -> Self {
+        let mut lines = headers.get_all(ACCEPT).iter();
+        if let (Some(line), None) = (lines.next(), lines.next())
+            && line == USUAL
+        {
+            return Self::ANYTHING;
+        }
         let mut ranges = ranges(headers).peekable();
         if ranges.peek().is_none() {
             return Self::ANYTHING;
