@@ -23,6 +23,8 @@ use crate::plan::Plan;
 
 /// How many calls may wait to be written.
 const QUEUE: usize = 8192;
+/// So many are written before their time: more at once are no faster, and take more memory.
+const PLENTY: usize = 1024;
 /// How many bytes they may take; arguments can be large.
 const QUEUE_BYTES: u64 = 64 << 20;
 /// How long the end of the gateway waits for what is left to be written.
@@ -136,7 +138,7 @@ impl History {
             self.backlog.bytes.fetch_sub(size, Ordering::Relaxed);
             self.backlog.shed.fetch_add(1, Ordering::Relaxed);
         }
-        if self.queue.capacity() < QUEUE / 2 {
+        if QUEUE - self.queue.capacity() > PLENTY {
             self.hurry.notify_one();
         }
     }
