@@ -1,7 +1,7 @@
 //! Requests that take several rounds (2026-07-28): what the server still needs, and the retry.
 
 use bytes::Bytes;
-use mcpr_protocol::{Edit, Object, RawJson, Rope, Word};
+use mcpr_protocol::{Edit, Mark, Object, RawJson, Rope};
 
 use crate::answer::Malformed;
 use crate::question::Question;
@@ -13,7 +13,6 @@ pub const REQUEST_STATE: &str = "requestState";
 
 const INPUT_REQUESTS: &str = "inputRequests";
 const INPUT_REQUIRED: &str = "input_required";
-static NEEDS_MORE: Word = Word::new(INPUT_REQUIRED);
 
 /// A result that says the server needs more before it can answer.
 #[derive(Clone, Debug)]
@@ -49,7 +48,7 @@ impl InputRequired {
     ///
     /// [`Malformed`] where it says that it needs more, but not what.
     pub fn read(result: &RawJson) -> Result<Option<Self>, Malformed> {
-        if !NEEDS_MORE.is_in(result.as_bytes()) {
+        if !result.may_hold(Mark::InputRequired) {
             return Ok(None);
         }
         let Ok(object) = Object::read(result) else {

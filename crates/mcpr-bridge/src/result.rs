@@ -1,13 +1,9 @@
 //! What a client gets to see of a server's result.
 
-use mcpr_protocol::{Edit, Era, Method, Object, RawJson, Rope, Version, Word, key};
+use mcpr_protocol::{Edit, Era, Mark, Method, Object, RawJson, Rope, Version, key};
 
 use crate::block::{block, text, with_uri};
 use crate::{Expose, Passage};
-
-static URI: Word = Word::new("\"uri\"");
-static RESOURCE: Word = Word::new("\"resource");
-static AUDIO: Word = Word::new("\"audio\"");
 
 /// The result as the client must get it.
 ///
@@ -51,12 +47,12 @@ pub fn told_task(raw: &RawJson, client: Version, expose: Expose<'_>) -> Rope {
 
 /// A look for the few words without which nothing in the content can need a change.
 fn has_blocks_to_change(raw: &RawJson, passage: &Passage<'_>) -> bool {
-    let has = |word: &Word| word.is_in(raw.as_bytes());
+    let has = |mark| raw.may_hold(mark);
     match passage.method {
         Method::ResourcesRead => true,
-        Method::TasksGet => has(&URI),
+        Method::TasksGet => has(Mark::Uri),
         Method::ToolsCall | Method::PromptsGet => {
-            has(&RESOURCE) || passage.client < Version::V2025_03_26 && has(&AUDIO)
+            has(Mark::Resource) || passage.client < Version::V2025_03_26 && has(Mark::Audio)
         }
         _ => false,
     }

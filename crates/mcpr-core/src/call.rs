@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use mcpr_bridge::{Hop, INPUT_RESPONSES, Passage, REQUEST_STATE, with_text};
-use mcpr_protocol::{Ability, Era, Id, LogLevel, Method, Object, RawJson, Rope, Version, Word};
+use mcpr_protocol::{Ability, Era, Id, LogLevel, Mark, Method, Object, RawJson, Rope, Version};
 use mcpr_registry::Kind;
 use mcpr_router::Lease;
 use mcpr_transport::{Outgoing, Party};
@@ -22,9 +22,6 @@ use crate::fault::Fault;
 use crate::gateway::Gateway;
 use crate::sight::Sight;
 use crate::tasks::TASK_ID;
-
-/// What a result says that is no answer yet.
-static INPUT_REQUIRED: Word = Word::new("input_required");
 
 /// One request for a server, with all that stays the same until its end.
 pub(crate) struct Call {
@@ -284,7 +281,7 @@ impl Call {
         let changed = match &self.method {
             Method::TasksGet | Method::TasksUpdate | Method::TasksCancel => self.renamed_task(&result),
             method if takes_inputs(method) => {
-                let needs_more = INPUT_REQUIRED.is_in(result.as_bytes());
+                let needs_more = result.may_hold(Mark::InputRequired);
                 let wrapped = needs_more
                     .then(|| self.gateway.wrap_state(self, backend, &result))
                     .flatten();

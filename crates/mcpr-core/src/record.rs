@@ -1,15 +1,13 @@
 //! One record for each request.
 
 use http::StatusCode;
-use mcpr_protocol::{Method, Object, RawJson, Response, Word, code};
+use mcpr_protocol::{Mark, Method, Object, RawJson, Response, code};
 use mcpr_telemetry::{CallRecord, HttpFacts, Status};
 use tokio::time::Instant;
 
 use crate::call::Call;
 use crate::client::Context;
 use crate::gateway::Gateway;
-
-static IS_ERROR: Word = Word::new("\"isError\"");
 
 /// How a request ended.
 pub(crate) struct Ending {
@@ -117,7 +115,7 @@ pub(crate) fn said_of(response: &Response) -> Option<String> {
 
 /// Whether a result says of itself that the tool failed.
 fn is_tool_error(result: &RawJson) -> bool {
-    IS_ERROR.is_told_true_in(result.as_bytes())
+    result.may_hold(Mark::Failure)
         && Object::read(result)
             .is_ok_and(|object| object.get("isError").is_some_and(|flag| flag.as_str() == "true"))
 }

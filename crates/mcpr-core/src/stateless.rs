@@ -25,12 +25,18 @@ static NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// The envelope of a request, if it claims to be stateless.
 pub(crate) fn envelope(params: Option<&RawJson>) -> Result<Option<Envelope>, Fault> {
-    if params.is_none_or(|params| !may_claim(params)) {
+    Ok(claim(params)?.map(|(_, envelope)| envelope))
+}
+
+/// The same with the params that it was found in.
+pub(crate) fn claim(params: Option<&RawJson>) -> Result<Option<(Object, Envelope)>, Fault> {
+    let params = params.filter(|params| may_claim(params));
+    let Some(params) = params.and_then(|params| Object::read(params).ok()) else {
         return Ok(None);
-    }
-    let params = params.and_then(|params| Object::read(params).ok());
-    let meta = params.and_then(|params| params.object("_meta"));
-    meta.map_or(Ok(None), |meta| Envelope::read(&meta).map_err(Fault::Envelope))
+    };
+    let meta = params.object("_meta");
+    let envelope = meta.map_or(Ok(None), |meta| Envelope::read(&meta).map_err(Fault::Envelope))?;
+    Ok(envelope.map(|envelope| (params, envelope)))
 }
 
 /// A look for the name without which there is no claim; names with escapes need a closer one.
@@ -64,7 +70,7 @@ pub(crate) fn context(principal: Principal, envelope: &Envelope) -> Result<Conte
 pub(crate) fn check(
     headers: &HeaderMap,
     request: &Request,
-    envelope: &Envelope,
+    (params, envelope): (&Object, &Envelope),
     sight: &Sight,
 ) -> Result<(), Fault> {
     let version = single(headers, &VERSION)?;
@@ -87,13 +93,9 @@ pub(crate) fn check(
     if single(headers, &METHOD)? != Some(request.method.as_str()) {
         return Err(disagrees(METHOD.as_str(), "method"));
     }
-    let params = request
-        .params
-        .as_ref()
-        .and_then(|params| Object::read(params).ok());
-    check_name(headers, &request.method, params.as_ref())?;
-    match params {
-        Some(params) if request.method == Method::ToolsCall => check_arguments(headers, &params, sight),
+    check_name(headers, &request.method, params)?;
+    match request.method {
+        Method::ToolsCall => check_arguments(headers, params, sight),
         _ => Ok(()),
     }
 }
@@ -118,14 +120,14 @@ fn exists(method: &Method) -> bool {
     )
 }
 
-fn check_name(headers: &HeaderMap, method: &Method, params: Option<&Object>) -> Result<(), Fault> {
+fn check_name(headers: &HeaderMap, method: &Method, params: &Object) -> Result<(), Fault> {
     let Some(member) = method.named_by() else {
         return Ok(());
     };
     let value = single(headers, &NAME)?.ok_or_else(|| disagrees(NAME.as_str(), member))?;
     let value = decode_value(value).map_err(|error| Fault::HeaderMismatch(format!("`{NAME}`: {error}")))?;
     // A body without the name is told so by the method itself.
-    match params.and_then(|params| params.text(member)) {
+    match params.text(member) {
         Some(named) if named != value => Err(disagrees(NAME.as_str(), member)),
         _ => Ok(()),
     }

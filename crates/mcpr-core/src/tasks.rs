@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use mcpr_auth::Principal;
 use mcpr_bridge::{Purpose, with_text};
-use mcpr_protocol::{Object, RawJson, Word};
+use mcpr_protocol::{Mark, Object, RawJson};
 use mcpr_registry::ServerName;
 use mcpr_upstream::Upstream;
 use serde::{Deserialize, Serialize};
@@ -18,9 +18,6 @@ use crate::gateway::Gateway;
 
 /// The member that names a task, in params and in results.
 pub(crate) const TASK_ID: &str = "taskId";
-
-/// What every task says.
-static TASK: Word = Word::new("\"taskId\"");
 
 /// How long the id of a task without an end is good.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
@@ -57,7 +54,7 @@ impl Gateway {
         backend: &Upstream,
         result: &RawJson,
     ) -> Option<RawJson> {
-        if !TASK.is_in(result.as_bytes()) {
+        if !result.may_hold(Mark::TaskId) {
             return None;
         }
         let object = Object::read(result).ok()?;

@@ -39,4 +39,4 @@ pub use object::{Member, Object, ObjectError};
 pub use raw::{NotJson, RawJson};
 pub use rope::Rope;
 pub use version::{Era, UnknownVersion, Version};
-pub use word::Word;
+pub use word::{Mark, Word};

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::walk::{Unexpected, Walk, depth};
+use crate::word::Marks;
 use crate::{Id, Method, RawJson, Rope, code};
 
 /// One message; its payloads are slices of the buffer it was parsed from.
@@ -112,6 +113,7 @@ struct Flat<'a> {
     error: Option<&'a [u8]>,
     /// How deep the message is nested.
     depth: usize,
+    marks: Option<Marks>,
 }
 
 /// The same as serde_json reads them. One flat struct, because raw values do not survive serde's
@@ -189,7 +191,7 @@ impl<'a> Flat<'a> {
 
     fn walk(text: &'a [u8]) -> Result<Self, Unexpected> {
         let mut flat = Self::default();
-        flat.depth = Walk::object(text, |name, place| {
+        let seen = Walk::object(text, |name, place| {
             let member = match name {
                 br#""jsonrpc""# => &mut flat.jsonrpc,
                 br#""id""# => &mut flat.id,
@@ -203,7 +205,11 @@ impl<'a> Flat<'a> {
             let twice = member.replace(&text[place]).is_some();
             (!twice).then_some(()).ok_or(Unexpected)
         })?;
-        Ok(flat)
+        Ok(Self {
+            depth: seen.depth,
+            marks: Some(seen.marks),
+            ..flat
+        })
     }
 
     fn spell(text: &'a Bytes) -> Result<Self, Fault> {
@@ -267,7 +273,7 @@ impl<'a> Flat<'a> {
     fn answer(&self, text: &Bytes, id: Result<Option<Id>, Fault>) -> Result<Response, Fault> {
         let error = self.error.filter(|error| *error != b"null");
         let outcome = match (self.result, error) {
-            (Some(result), None) => Ok(RawJson::part_of(text, result)),
+            (Some(result), None) => Ok(RawJson::part_of(text, result).marked(self.marks)),
             (None, Some(error)) => Err(RawJson::part_of(text, error)),
             (None, None) => return Err(Fault::NotAMessage("it has neither a `method` nor an answer")),
             (Some(_), Some(_)) => return Err(Fault::NotAMessage("it has both a `result` and an `error`")),
@@ -297,6 +303,7 @@ impl<'a> Spelled<'a> {
             result: text(self.result),
             error: text(self.error),
             depth,
+            marks: None,
         }
     }
 }

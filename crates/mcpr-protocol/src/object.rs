@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::RawJson;
-use crate::plain::plain;
+use crate::plain::unquoted;
 
 /// One level of an object: where each member stands in the text.
 #[derive(Clone, Debug)]
@@ -183,7 +183,7 @@ impl Scan<'_> {
     fn string(&mut self) {
         self.at += 1;
         loop {
-            self.at += plain(&self.text[self.at..]).0;
+            self.at += unquoted(&self.text[self.at..]);
             match self.peek() {
                 Some(b'"') => break self.at += 1,
                 Some(b'\\') => self.at = (self.at + 2).min(self.text.len()),

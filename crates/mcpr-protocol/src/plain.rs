@@ -1,10 +1,9 @@
 //! How far a string goes on before something happens in it.
 
-/// How many bytes are looked at together: first a word, in long strings a block.
+/// How many bytes are looked at together.
 const WORD: usize = 8;
-const BLOCK: usize = 32;
 
-/// So many words are read before blocks are worth their beginning.
+/// So many words are read before it is worth to begin with what is faster in long strings.
 const WORDS: usize = 4;
 
 /// Each byte of a word is this one.
@@ -15,50 +14,54 @@ const fn each(byte: u8) -> u64 {
 /// How many bytes there are before the first quote, backslash or control character, and whether all of
 /// these are ASCII.
 pub(crate) fn plain(text: &[u8]) -> (usize, bool) {
-    let (mut at, mut all) = (0, 0);
-    let (words, _) = text.as_chunks::<WORD>();
-    for (index, word) in words.iter().enumerate() {
-        if index == WORDS {
-            let (blocks, ascii) = plain_blocks(&text[at..]);
-            let (rest, rest_ascii) = few(&text[at + blocks..]);
-            return (at + blocks + rest, all & each(0x80) == 0 && ascii && rest_ascii);
-        }
+    let mut all = 0;
+    for (index, word) in text.as_chunks::<WORD>().0.iter().take(WORDS).enumerate() {
         let word = u64::from_le_bytes(*word);
         let ends = ends(word);
         if ends != 0 {
             let before = ends.trailing_zeros() / 8;
             all |= word & !(u64::MAX << (8 * before));
-            return (at + before as usize, all & each(0x80) == 0);
+            return (index * WORD + before as usize, all & each(0x80) == 0);
         }
         all |= word;
-        at += WORD;
     }
-    let (rest, ascii) = few(&text[at..]);
-    (at + rest, all & each(0x80) == 0 && ascii)
+    let read = text.len().min(WORDS * WORD) / WORD * WORD;
+    let (rest, ascii) = long(&text[read..]);
+    (read + rest, ascii && all & each(0x80) == 0)
 }
 
-/// The same for whole blocks.
-fn plain_blocks(text: &[u8]) -> (usize, bool) {
-    let (mut at, mut ascii) = (0, true);
-    for block in text.as_chunks::<BLOCK>().0 {
-        let (mut ends, mut all) = (0, 0);
-        for &byte in block {
-            ends |= u8::from(is_end(byte));
-            all |= byte;
-        }
-        if ends != 0 {
-            break;
-        }
-        ascii &= all.is_ascii();
-        at += BLOCK;
+/// The same for a string that is long, or nearly over.
+fn long(text: &[u8]) -> (usize, bool) {
+    let end = memchr::memchr2(b'"', b'\\', text).unwrap_or(text.len());
+    let (mut least, mut all) = (u8::MAX, 0);
+    for &byte in &text[..end] {
+        least = least.min(byte);
+        all |= byte;
     }
-    (at, ascii)
+    match least < b' ' {
+        false => (end, all.is_ascii()),
+        true => few(text),
+    }
 }
 
 /// The same byte by byte.
 fn few(text: &[u8]) -> (usize, bool) {
     let count = text.iter().take_while(|byte| !is_end(**byte)).count();
     (count, text[..count].is_ascii())
+}
+
+/// How many bytes there are before the first quote or backslash, in a text that is known to be JSON: of
+/// any other the answer means nothing.
+pub(crate) fn unquoted(text: &[u8]) -> usize {
+    for (index, word) in text.as_chunks::<WORD>().0.iter().take(WORDS).enumerate() {
+        let ends = ends(u64::from_le_bytes(*word));
+        if ends != 0 {
+            return index * WORD + (ends.trailing_zeros() / 8) as usize;
+        }
+    }
+    let read = text.len().min(WORDS * WORD) / WORD * WORD;
+    let rest = &text[read..];
+    read + memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len())
 }
 
 const fn is_end(byte: u8) -> bool {
@@ -95,6 +98,8 @@ mod tests {
                 text.push(b'"');
             }
             prop_assert_eq!(plain(&text), few(&text));
+            let calm = !text.iter().any(|byte| *byte < b' ');
+            prop_assert!(!calm || unquoted(&text) == few(&text).0);
         }
     }
 }

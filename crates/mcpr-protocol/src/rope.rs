@@ -7,6 +7,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use smallvec::SmallVec;
 
 use crate::RawJson;
+use crate::plain::plain;
 
 /// Pieces up to this size are copied together: to share one costs more, and one more piece to write
 /// costs again.
@@ -163,7 +164,7 @@ impl Rope {
 
 /// Whether a text is not a JSON string as it stands, between quotes.
 pub(crate) fn needs_escapes(text: &str) -> bool {
-    text.bytes().any(|byte| matches!(byte, b'"' | b'\\' | ..b' '))
+    plain(text.as_bytes()).0 < text.len()
 }
 
 fn is_one_line(part: &[u8]) -> bool {

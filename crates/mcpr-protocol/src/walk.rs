@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::plain::plain;
+use crate::word::Marks;
 
 /// The text is not what was expected; where and why, serde_json tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +19,15 @@ pub(crate) struct Walk<'a> {
     /// Whether all strings so far are ASCII.
     ascii: bool,
     deepest: usize,
+    marks: Marks,
+}
+
+/// What a walk has seen of a whole text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Seen {
+    /// How deep it is nested.
+    pub(crate) depth: usize,
+    pub(crate) marks: Marks,
 }
 
 /// Which of the structures around a place are objects: a bit for each level.
@@ -31,21 +41,22 @@ type Step<T> = Result<T, Unexpected>;
 
 /// How deep a text is nested that is an object.
 pub(crate) fn depth(text: &[u8]) -> usize {
-    Walk::object(text, |_, _| Ok(())).unwrap_or(usize::MAX)
+    Walk::object(text, |_, _| Ok(())).map_or(usize::MAX, |seen| seen.depth)
 }
 
 impl<'a> Walk<'a> {
     /// Walks over a whole text that is an object; `member` gets the name, in its quotes, and the
-    /// place of each value. Gives how deep the text is nested.
+    /// place of each value.
     pub(crate) fn object(
         text: &'a [u8],
         mut member: impl FnMut(&'a [u8], Range<usize>) -> Step<()>,
-    ) -> Step<usize> {
+    ) -> Step<Seen> {
         let mut walk = Self {
             text,
             at: 0,
             ascii: true,
             deepest: 0,
+            marks: Marks::default(),
         };
         walk.white();
         walk.take(b'{')?;
@@ -56,7 +67,11 @@ impl<'a> Walk<'a> {
         walk.white();
         let whole = walk.at == text.len();
         let sound = whole && (walk.ascii || std::str::from_utf8(text).is_ok());
-        sound.then_some(walk.deepest + 1).ok_or(Unexpected)
+        let seen = Seen {
+            depth: walk.deepest + 1,
+            marks: walk.marks,
+        };
+        sound.then_some(seen).ok_or(Unexpected)
     }
 
     fn members(&mut self, member: &mut impl FnMut(&'a [u8], Range<usize>) -> Step<()>) -> Step<()> {
@@ -140,6 +155,7 @@ impl<'a> Walk<'a> {
 
     /// Passes over a string whose quote has been read.
     fn string(&mut self) -> Step<()> {
+        self.marks.note(&self.text[self.at..]);
         loop {
             let (length, ascii) = plain(&self.text[self.at..]);
             self.at += length;
@@ -244,9 +260,10 @@ mod tests {
     use serde_json::value::RawValue;
 
     use super::*;
+    use crate::Mark;
 
     fn depth(text: &[u8]) -> Option<usize> {
-        Walk::object(text, |_, _| Ok(())).ok()
+        Walk::object(text, |_, _| Ok(())).ok().map(|seen| seen.depth)
     }
 
     /// What serde_json says of a text that begins as an object.
@@ -268,7 +285,7 @@ mod tests {
             (br#""c\n""#, b"-1.5E+7"),
             (br#""d""#, br#""\u00e9\"""#),
         ];
-        assert_eq!((seen, deep), (expected.to_vec(), Ok(3)));
+        assert_eq!((seen, deep.map(|seen| seen.depth)), (expected.to_vec(), Ok(3)));
     }
 
     #[test]
@@ -282,6 +299,20 @@ mod tests {
         }
         assert_eq!(depth(br#"{"a":"[[[[","b":[[],{},[]]}"#), Some(3));
         assert_eq!(depth(br#"{"a":[{]}}"#), None);
+    }
+
+    #[test]
+    fn words_that_begin_a_string_are_noted_and_no_others() {
+        let marks = |text: &str| Walk::object(text.as_bytes(), |_, _| Ok(())).unwrap().marks;
+        let seen = marks(r#"{"a":[{"type":"resource_link"},{"isError" : true}],"b":"\"audio\" uri"}"#);
+        let all = [
+            Mark::Resource,
+            Mark::Failure,
+            Mark::Audio,
+            Mark::Uri,
+            Mark::TaskId,
+        ];
+        assert_eq!(all.map(|mark| seen.has(mark)), [true, true, false, false, false]);
     }
 
     #[test]

@@ -31,9 +31,9 @@ impl HttpFront {
         let (headers, asked) = (&head.headers, Asked::by(head));
         let stateless = |fault| (fault, Era::Stateless);
         let session = |fault| (fault, Era::Session);
-        if let Some(envelope) = stateless::envelope(request.params.as_ref()).map_err(stateless)? {
+        if let Some((params, envelope)) = stateless::claim(request.params.as_ref()).map_err(stateless)? {
             let sight = self.gateway.sight_of(caller, &asked);
-            stateless::check(headers, request, &envelope, &sight).map_err(stateless)?;
+            stateless::check(headers, request, (&params, &envelope), &sight).map_err(stateless)?;
             let context = stateless::context(caller.clone(), &envelope).map_err(stateless)?;
             return Ok(Some(Context {
                 path: Some(PATH),
