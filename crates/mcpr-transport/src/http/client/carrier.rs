@@ -2,19 +2,17 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
-use futures_util::task::AtomicWaker;
 use http::Request;
+use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use super::body::Once;
 use super::connect::Sender;
 use super::pool::Outcome;
-
-/// How often a connection goes on before other tasks have their turn.
-const ROUNDS: usize = 32;
+use crate::bell::{Bell, ROUNDS};
 
 /// Reads and writes on a connection, until its end.
 pub(super) type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -27,30 +25,23 @@ pub(super) struct Carrier {
     bell: Arc<Bell>,
     /// Rings the bell.
     waker: Waker,
+    /// Ends the connection.
+    stop: CancellationToken,
 }
 
-/// Tells that there is something to do on a connection.
-///
-/// Both halves of a connection wake each other within one poll. That rings the bell only; the task
-/// is not woken for what it is just about to see.
-#[derive(Debug)]
-struct Bell {
-    rung: AtomicBool,
-    /// Whether somebody looks at the connection at this moment.
-    attended: AtomicBool,
-    user: AtomicWaker,
-}
+/// The connections that there are, to tell them that their time is over.
+#[derive(Debug, Default)]
+pub(super) struct Carriers(Mutex<Vec<Weak<Bell>>>);
 
 impl Carrier {
-    pub(super) fn new(sender: Sender, running: Running) -> Self {
-        let bell = Arc::new(Bell {
-            rung: AtomicBool::new(true),
-            attended: AtomicBool::new(false),
-            user: AtomicWaker::new(),
-        });
+    /// Whoever cancels `stop` tells `all` of it.
+    pub(super) fn new(sender: Sender, running: Running, stop: CancellationToken, all: &Carriers) -> Self {
+        let bell = Bell::new();
+        all.add(&bell);
         Self {
             sender,
             running: Some(running),
+            stop,
             waker: Waker::from(Arc::clone(&bell)),
             bell,
         }
@@ -58,7 +49,7 @@ impl Carrier {
 
     /// Takes a request; it goes out with the next poll.
     pub(super) fn send(&mut self, request: Request<Once>) -> impl Future<Output = Outcome> + Send + use<> {
-        self.bell.user.take();
+        self.bell.forget_user();
         self.sender.try_send_request(request)
     }
 
@@ -93,7 +84,7 @@ impl Carrier {
 
     /// Gets it ready for the next request; `stir` is woken when something happens to it until then.
     pub(super) fn rest(&mut self, stir: &Waker) {
-        self.bell.rung.store(true, Ordering::SeqCst);
+        self.bell.set();
         self.poll_on(&Context::from_waker(stir));
     }
 
@@ -104,7 +95,7 @@ impl Carrier {
 
     /// Whether it rests still; `stir` is woken when it does no longer.
     pub(super) fn is_still(&mut self, stir: &Waker) -> bool {
-        if self.bell.rung.load(Ordering::SeqCst) {
+        if self.bell.is_rung() {
             self.poll_on(&Context::from_waker(stir));
         }
         !self.is_over()
@@ -116,51 +107,28 @@ impl Carrier {
     }
 
     fn go_on(&mut self) {
+        let Some(running) = &mut self.running else { return };
         let mut cx = Context::from_waker(&self.waker);
-        if self
-            .running
-            .as_mut()
-            .is_some_and(|running| running.as_mut().poll(&mut cx).is_ready())
-        {
+        if self.stop.is_cancelled() || running.as_mut().poll(&mut cx).is_ready() {
             self.running = None; // Which tells those who wait for an answer.
-            self.bell.rung.store(true, Ordering::SeqCst);
+            self.bell.set();
         }
     }
 }
 
-impl Bell {
-    fn attend(&self, user: &Waker) {
-        self.attended.store(true, Ordering::SeqCst);
-        self.user.register(user);
+impl Carriers {
+    /// Has all look whether their time is over.
+    pub(super) fn ring(&self) {
+        let bells = std::mem::take(&mut *self.0.lock());
+        bells.iter().filter_map(Weak::upgrade).for_each(Wake::wake);
     }
 
-    fn leave(&self) {
-        self.attended.store(false, Ordering::SeqCst);
-    }
-
-    /// Whether it was rung. If not, whoever attended leaves, and is woken when it rings.
-    fn is_to_be_answered(&self) -> bool {
-        if self.rung.swap(false, Ordering::SeqCst) {
-            return true;
+    fn add(&self, bell: &Arc<Bell>) {
+        let mut bells = self.0.lock();
+        if bells.len() == bells.capacity() {
+            bells.retain(|bell| bell.strong_count() > 0);
         }
-        self.leave();
-        // It may have been rung just before that, in the belief that somebody is there.
-        let missed = self.rung.swap(false, Ordering::SeqCst);
-        self.attended.store(missed, Ordering::SeqCst);
-        missed
-    }
-}
-
-impl Wake for Bell {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.rung.store(true, Ordering::SeqCst);
-        if !self.attended.load(Ordering::SeqCst) {
-            self.user.wake();
-        }
+        bells.push(Arc::downgrade(bell));
     }
 }
 

@@ -17,7 +17,7 @@ use tracing::debug;
 
 use super::address::Origin;
 use super::body::Once;
-use super::carrier::Carrier;
+use super::carrier::{Carrier, Carriers};
 use super::proxy::Proxy;
 use super::verdict;
 use crate::{Failed, FailedKind};
@@ -38,6 +38,8 @@ pub(super) struct Connector {
     pub(super) timeout: Duration,
     pub(super) tasks: TaskTracker,
     pub(super) stop: CancellationToken,
+    /// What is connected.
+    pub(super) open: Carriers,
 }
 
 impl Connector {
@@ -149,13 +151,13 @@ impl Connector {
     async fn handshake(&self, stream: impl Stream) -> Result<Carrier, Failed> {
         let made = http1::handshake(TokioIo::new(stream)).await;
         let (sender, connection) = made.map_err(|error| self.unreachable(&error))?;
-        let stop = self.stop.child_token();
         let running = async move {
-            if let Some(Err(error)) = stop.run_until_cancelled_owned(connection).await {
+            if let Err(error) = connection.await {
                 debug!(%error, "a connection ended");
             }
         };
-        Ok(Carrier::new(sender, Box::pin(running)))
+        let carrier = Carrier::new(sender, Box::pin(running), self.stop.clone(), &self.open);
+        Ok(carrier)
     }
 
     fn unreachable(&self, reason: &dyn std::fmt::Display) -> Failed {

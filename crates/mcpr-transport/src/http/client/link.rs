@@ -16,6 +16,7 @@ use tracing::debug;
 use super::address::{self, Origin};
 use super::answer::Answer;
 use super::body::Once;
+use super::carrier::Carriers;
 use super::connect::Connector;
 use super::limits::Limits;
 use super::parcel::{self, Parcel};
@@ -66,6 +67,7 @@ impl Link {
             timeout: limits.connect,
             tasks: tasks.clone(),
             stop: stop.clone(),
+            open: Carriers::default(),
         };
         Self(Arc::new(Inner {
             origin: target.origin().clone(),
@@ -116,6 +118,7 @@ impl Link {
     /// Closes all connections; what is open on them fails.
     pub fn close(&self) {
         self.0.stop.cancel();
+        self.0.pool.end();
         self.0.tasks.close();
     }
 

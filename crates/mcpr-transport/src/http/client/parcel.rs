@@ -5,7 +5,6 @@ use std::sync::Arc;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Uri};
 use mcpr_protocol::Rope;
-use smallvec::SmallVec;
 
 use super::body::Once;
 
@@ -18,7 +17,7 @@ pub(crate) struct Parcel {
     method: Method,
     to: Option<Uri>,
     template: Arc<HeaderMap>,
-    extra: SmallVec<[(HeaderName, HeaderValue); 4]>,
+    extra: Vec<(HeaderName, HeaderValue)>,
     body: Option<Rope>,
 }
 
@@ -50,7 +49,7 @@ impl Parcel {
             method,
             to: None,
             template,
-            extra: SmallVec::new(),
+            extra: Vec::new(),
             body: None,
         }
     }

@@ -94,6 +94,13 @@ impl Pool {
         }
     }
 
+    /// Ends all connections, once the connector has been told to stop.
+    pub(super) fn end(&self) {
+        let idle = std::mem::take(&mut self.shelf.lock().idle);
+        drop(idle);
+        self.connector.open.ring();
+    }
+
     fn take(&self) -> Option<Carrier> {
         let now = Instant::now();
         let mut shelf = self.shelf.lock();

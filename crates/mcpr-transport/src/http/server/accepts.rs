@@ -120,6 +120,12 @@ pub(super) fn body_is_json(headers: &HeaderMap) -> Result<(), Refusal> {
     {
         return Err(Refusal::Encoded(Refusal::shown(&encoding)));
     }
+    if headers
+        .get(CONTENT_TYPE)
+        .is_some_and(|kind| kind == "application/json")
+    {
+        return Ok(());
+    }
     let kind = text(CONTENT_TYPE);
     let essence = kind.as_deref().and_then(|kind| kind.split(';').next());
     if essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json")) {
