@@ -28,8 +28,10 @@ impl Course {
     /// does: that is read again, and the call sent once more.
     pub(super) fn has_old_schema(&mut self, open: &Open, response: &Response) -> bool {
         let stateless = open.lease.replica.version.era() == Era::Stateless;
-        let wrong = status_of(response) == Status::Error(code::HEADER_MISMATCH);
-        if !(stateless && wrong) || std::mem::replace(&mut self.refreshed, true) {
+        let wrong = || status_of(response) == Status::Error(code::HEADER_MISMATCH);
+        if !(stateless && response.outcome.is_err() && wrong())
+            || std::mem::replace(&mut self.refreshed, true)
+        {
             return false;
         }
         let (gateway, upstream) = (self.call.gateway.clone(), open.lease.upstream.clone());

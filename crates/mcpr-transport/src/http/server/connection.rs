@@ -4,7 +4,6 @@ use std::any::Any;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
-use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -31,6 +30,7 @@ use super::wire::{Socket, Wire};
 use super::{
     Accepts, Call, Content, Front, Health, Limits, Operation, Refusal, Reply, Verb, accepts, cors, intake,
 };
+use crate::bell::Attended;
 
 /// What is the same for all connections of a server.
 pub(super) struct Rules {
@@ -92,16 +92,16 @@ impl<F: Front> Connection<F> {
         let wire = TokioIo::new(Wire::new(socket, Arc::clone(&pulse)));
         let shared = Arc::new(self);
         let service = service_fn(move |request| Arc::clone(&shared).answer(request));
-        let mut http = pin!(protocol(&rules.limits).serve_connection(wire, service));
+        let mut http = Attended::new(protocol(&rules.limits).serve_connection(wire, service));
 
         let mut watch = interval(rules.limits.watch());
         let mut ending = false;
         loop {
             tokio::select! { biased;
-                ended = http.as_mut() => return note_end(ended),
+                ended = &mut http => return note_end(ended),
                 () = shutdown.cancelled(), if !ending => {
                     ending = true;
-                    http.as_mut().graceful_shutdown();
+                    http.inner().graceful_shutdown();
                 }
                 _ = watch.tick() => if let Some(reason) = pulse.overdue(&rules.limits) {
                     return debug!(reason, "closing a connection");
