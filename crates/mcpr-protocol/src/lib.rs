@@ -11,6 +11,7 @@ mod depth;
 mod edit;
 mod envelope;
 mod error;
+mod halves;
 mod header;
 mod id;
 mod level;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::Rope;
+use crate::{Rope, depth, halves};
 
 /// One complete JSON value as the text it arrived in.
 ///
@@ -124,6 +124,17 @@ impl RawJson {
     /// Whether the text is `null`.
     pub fn is_null(&self) -> bool {
         self.0.first() == Some(&b'n')
+    }
+
+    /// Whether objects and arrays stand within each other more than so many levels deep.
+    pub fn is_deeper_than(&self, levels: usize) -> bool {
+        depth::exceeds(&self.0, levels)
+    }
+
+    /// The first escape of half a character, such as `\ud800` alone: JSON's grammar allows it, and many
+    /// parsers fail at it.
+    pub fn half_character(&self) -> Option<&str> {
+        halves::first(self.as_str())
     }
 
     /// The elements, if the text is an array.

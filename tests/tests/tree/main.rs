@@ -5,4 +5,5 @@ mod failure_modes;
 mod layers;
 mod proofs;
 mod protocol_support;
+mod security;
 mod tidy;
