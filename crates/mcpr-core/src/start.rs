@@ -200,6 +200,7 @@ impl Builder {
                 book: pins.clone(),
                 memory: memory.clone(),
                 known: HashMap::new(),
+                told: Default::default(),
             },
             memory,
             assignments,

@@ -132,7 +132,7 @@ async fn sec_04_log_04_no_secret_is_seen_where_it_does_not_belong() {
         .port();
     let proxy = format!("http://{proxy_user}:{proxy_password}@127.0.0.1:{nobody}");
     let builder = cast
-        .others
+        .entries
         .iter()
         .fold(gateway(), |all, (name, entry)| all.server(name, entry.clone()));
     let names: Vec<_> = cast.entries.iter().map(|(name, _)| *name).collect();

@@ -1,6 +1,6 @@
 //! Compares what servers list with what is approved.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use mcpr_config::ServerEntry;
@@ -10,12 +10,23 @@ use super::{Approved, PinBook};
 use crate::memory::{Note, Recollection};
 use crate::plan::Filter;
 
+/// How many changes the log tells in all, so that a server that goes on changing fills neither disk nor memory.
+const MOST: usize = 10_000;
+
+/// How many it tells one by one of what has changed at once.
+const AT_ONCE: usize = 10;
+
 /// Judges what servers list, and remembers it: most snapshots change neither side.
 pub(crate) struct Judge {
     pub(crate) book: Arc<PinBook>,
     pub(crate) memory: Arc<Recollection>,
     pub(crate) known: HashMap<ServerName, Known>,
+    /// What the log has said.
+    pub(crate) told: HashSet<Change>,
 }
+
+/// A tool of a server, with what tells its approved definition and that of now from others.
+pub(crate) type Change = (ServerName, Arc<str>, [Option<String>; 2]);
 
 /// A judgement and what it was made of.
 pub(crate) struct Known {
@@ -60,7 +71,7 @@ impl Judge {
             return Some(known.judged.clone());
         }
         let judged = Arc::new(Judged::new(entry, offers, &approved));
-        judged.tell(&entry.name, self.known.get(&entry.name));
+        self.tell(&entry.name, &judged, &approved);
         let known = Known {
             entry: entry.clone(),
             approved,
@@ -82,6 +93,27 @@ impl Judge {
             self.memory.note(Note::FirstPins(entry.name.clone(), pins));
         }
         self.book.of(&entry.name)
+    }
+
+    /// Says in the log what differs, each once.
+    fn tell(&mut self, server: &ServerName, judged: &Judged, approved: &Approved) {
+        let hash = |pins: &Pins, tool: &str| pins.get(tool).map(|pin| pin.hash.clone());
+        let mut fresh = judged.deviations.iter().filter(|(tool, _)| {
+            let change = (
+                server.clone(),
+                (*tool).clone(),
+                [hash(&approved.pins, tool), hash(&judged.now, tool)],
+            );
+            self.told.len() < MOST && self.told.insert(change)
+        });
+        for (tool, deviation) in fresh.by_ref().take(AT_ONCE) {
+            let held = judged.held(tool).is_some();
+            tracing::warn!(server = %server, tool = %tool, held, "{}", said(*deviation));
+        }
+        let more = fresh.count();
+        if more > 0 {
+            tracing::warn!(server = %server, count = more, "more tools are not as they were approved");
+        }
     }
 }
 
@@ -123,21 +155,6 @@ impl Judged {
             .values()
             .filter(|known| **known == deviation)
             .count() as u64
-    }
-
-    /// Says in the log what differs that did not before.
-    fn tell(&self, server: &ServerName, before: Option<&Known>) {
-        let before = before.map(|known| &known.judged);
-        for (tool, deviation) in &self.deviations {
-            let hash = |judged: &Judged| judged.now.get(tool).map(|pin| pin.hash.clone());
-            let told = before.is_some_and(|before| {
-                before.deviations.get(tool) == Some(deviation) && hash(before) == hash(self)
-            });
-            if !told {
-                let held = self.held(tool).is_some();
-                tracing::warn!(server = %server, tool = %tool, held, "{}", said(*deviation));
-            }
-        }
     }
 }
 
