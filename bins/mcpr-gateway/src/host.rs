@@ -49,6 +49,9 @@ impl Host {
             message_max: config.gateway.limits.server_message,
             ..Dialer::default()
         };
+        for secret in dialer.proxies.credentials() {
+            telemetry.secrets().add(&secret);
+        }
         let facts = Facts {
             listen,
             log_file: telemetry.log_path().map(Path::to_owned),

@@ -1,6 +1,7 @@
 //! From files to options.
 
 use mcpr_registry::nearest;
+use mcpr_telemetry::Secrets;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -109,6 +110,15 @@ impl Config {
         })
     }
 
+    /// The values of all servers that must not be shown.
+    pub fn secrets(&self) -> Secrets {
+        let secrets = Secrets::default();
+        for secret in self.servers.iter().flat_map(|entry| &entry.secrets) {
+            secrets.add(secret.reveal());
+        }
+        secrets
+    }
+
     pub(crate) fn build(
         sources: &[Source],
         secrets: &SecretFolders,
@@ -123,6 +133,7 @@ impl Config {
             secrets,
             references,
             timeouts: gateway.timeouts,
+            pins: gateway.pins,
         };
         let read = |(key, node): &(Key, Node)| entry::read(key, node, &surroundings, &mut warnings);
         let mut servers: Vec<ServerEntry> = layers.servers.iter().filter_map(read).collect();

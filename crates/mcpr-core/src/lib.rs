@@ -69,6 +69,7 @@ mod native;
 mod notices;
 mod operations;
 mod pages;
+mod pins;
 mod plan;
 mod post;
 mod progress;

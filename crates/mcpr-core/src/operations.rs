@@ -3,6 +3,7 @@
 mod explain;
 mod history;
 mod items;
+mod pins;
 mod projects;
 mod requests;
 mod running;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mcpr_admin::{ErrorCode, Failure, Reloaded};
 use mcpr_config::{Config, ConfigError, Finding, GatewayOptions, ServerEntry, Severity};
-use mcpr_store::{SavedEquip, SavedProject, SavedToolset, Store, StoreError, Switch};
+use mcpr_store::{SavedEquip, SavedPins, SavedProject, SavedToolset, Store, StoreError, Switch};
 
 use crate::gateway::Gateway;
 use crate::plan::{Plan, Switches};
@@ -21,6 +21,7 @@ pub(crate) struct StoredState {
     pub(crate) projects: Vec<SavedProject>,
     pub(crate) toolsets: Vec<SavedToolset>,
     pub(crate) equips: Vec<SavedEquip>,
+    pub(crate) pins: Vec<SavedPins>,
 }
 
 impl StoredState {
@@ -31,6 +32,7 @@ impl StoredState {
             projects: store.projects().await?,
             toolsets: store.toolsets().await?,
             equips: store.equips().await?,
+            pins: store.pins().await?,
         })
     }
 }
@@ -62,6 +64,7 @@ impl Gateway {
         let of_operator =
             self.toolsets
                 .replace(&plan.options.toolsets, &stored.toolsets, Some(stored.equips));
+        let of_pins = self.pins.replace(stored.pins);
         let switches = Switches::new(stored.switches);
         let projects = plan.projects_with(stored.projects);
         // Most of what others write says nothing of this: nobody is woken for it.
@@ -70,7 +73,7 @@ impl Gateway {
                 plan.switches = switches;
                 plan.projects = projects;
             });
-        } else if of_operator {
+        } else if of_operator || of_pins {
             self.republish();
         }
         Ok(())

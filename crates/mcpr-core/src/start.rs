@@ -28,6 +28,7 @@ use crate::layers::{Layer, Layers};
 use crate::memory::{Recalled, recall, write_down};
 use crate::metrics;
 use crate::native::{NativeDial, Tool, Tools};
+use crate::pins::{Judge, PinBook};
 use crate::plan::{Plan, Standing, Switches};
 use crate::quota::Quotas;
 use crate::rates::Rates;
@@ -205,14 +206,22 @@ impl Builder {
             projects,
             toolsets,
             equips,
+            pins,
         } = StoredState::read(&*store).await?;
         let toolsets = Toolsets::new(&self.config.gateway.toolsets, &toolsets, equips);
         let plan = Arc::new(Plan::new(self.config, Switches::new(switches), projects));
         pool.apply(plan.desired());
         let plans = watch::Sender::new(plan.clone());
+        let pins = Arc::new(PinBook::new(pins));
         let mut folder = Folder {
             plans: plans.subscribe(),
             pool: pool.clone(),
+            judge: Judge {
+                book: pins.clone(),
+                memory: memory.clone(),
+                known: HashMap::new(),
+                told: Default::default(),
+            },
             memory,
             assignments,
             stored: HashMap::new(),
@@ -245,6 +254,7 @@ impl Builder {
             planning: tokio::sync::Mutex::default(),
             reload: self.reload,
             toolsets,
+            pins,
             facts: self.facts,
             started_at: SystemTime::now(),
             router: Router::new(pool.clone()).balanced_by(self.balance),
