@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 use crate::sham::{Reply, Sham, http, response};
 use crate::text;
 
+/// What is sent in answer to the request of an id.
+type Body = Box<dyn Fn(&str) -> Vec<u8> + Send + Sync>;
+
 /// The beginning of an answer without an end.
 fn open(ctype: &str) -> Vec<u8> {
     format!("HTTP/1.1 200 OK\r\ncontent-type: {ctype}\r\n\r\n").into_bytes()
@@ -80,7 +83,7 @@ async fn sec_05_a_content_type_that_lies_is_an_error_and_no_guess() {
     let event =
         |id: &str| format!("data: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}\n\n").into_bytes();
     let plain = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#).into_bytes();
-    let lies: [(&str, Box<dyn Fn(&str) -> Vec<u8> + Send + Sync>); 5] = [
+    let lies: [(&str, Body); 5] = [
         ("application/json", Box::new(event)),
         ("text/event-stream", Box::new(plain)),
         ("text/html", Box::new(plain)),
