@@ -67,7 +67,7 @@ pub struct PinChange {
     /// The definition that the server lists now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<RawJson>,
-    /// What tells the definition of now from every other, for [`ApprovePins`].
+    /// What tells the definition of now from every other, for `pins/approve`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
     /// What it means for calls, as short sentences.
