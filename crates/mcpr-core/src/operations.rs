@@ -6,6 +6,7 @@ mod items;
 mod projects;
 mod requests;
 mod running;
+mod secrets;
 mod servers;
 mod status;
 mod stream;

@@ -113,6 +113,7 @@ impl<'a> Reader<'a> {
             via,
             shown,
             secrets,
+            wants: node.secrets(),
             tools,
             backends,
             members: Vec::new(),
