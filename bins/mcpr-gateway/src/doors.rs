@@ -1,8 +1,7 @@
 //! The addresses, taken before anything is started.
 
 use mcpr_config::{GatewayOptions, Paths};
-use mcpr_core::front::http::Door;
-use mcpr_transport::http::server::{BindError, Bound, Limits, Options, Tls};
+use mcpr_core::front::http::{BindError, Bound, Door, Options, Tls, options};
 
 use crate::claim::Claim;
 use crate::manager::Passed;
@@ -85,17 +84,4 @@ pub(crate) fn network(gateway: &GatewayOptions, passed: Vec<Passed>) -> Result<V
         .into_iter()
         .map(|Passed { name, socket }| Bound::passed(&name, socket));
     Ok(bound.collect::<Result<_, _>>()?)
-}
-
-fn options(gateway: &GatewayOptions) -> Options {
-    Options {
-        allowed_hosts: gateway.allowed_hosts.clone(),
-        allowed_origins: gateway.allowed_origins.clone(),
-        limits: Limits {
-            body: gateway.limits.request_body,
-            connections: gateway.limits.connections,
-            ..Limits::default()
-        },
-        ..Options::default()
-    }
 }

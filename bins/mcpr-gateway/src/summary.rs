@@ -45,7 +45,7 @@ pub(crate) async fn servers(host: &Host) {
     let mut told = HashSet::new();
     let mut pause = LOOK;
     loop {
-        let Ok(list) = host.ask(ListServers {}).await else {
+        let Ok(list) = host.gateway.operate(ListServers {}).await else {
             return;
         };
         let width = list
@@ -77,7 +77,7 @@ pub(crate) async fn tell(host: &Host, manager: &Manager) {
     let mut told = String::new();
     loop {
         looks.tick().await;
-        let Ok(list) = host.ask(ListServers {}).await else {
+        let Ok(list) = host.gateway.operate(ListServers {}).await else {
             return;
         };
         let now = total(&list.servers);
@@ -164,6 +164,7 @@ mod tests {
             retry_in_ms: None,
             pid: None,
             starts: 1,
+            pins: None,
             backends: Vec::new(),
         }
     }

@@ -19,6 +19,7 @@ mod logs;
 mod offline;
 mod online;
 mod open;
+mod pins;
 mod projects;
 mod running;
 mod samples;

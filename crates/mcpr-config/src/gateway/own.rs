@@ -28,6 +28,7 @@ pub(crate) fn read(node: &Node, folder: &dyn Fn(&Path) -> Folder) -> Result<Gate
     members.read_into(&mut options.timeouts, "timeouts", |node| {
         timeouts(node, Timeouts::default())
     })?;
+    members.read_into(&mut options.pins, "pins", |node| node.choice(&keys::PINS))?;
     members.read_into(&mut options.drain, "drain", drain)?;
     members.read_into(&mut options.control, "control", control)?;
     members.read_into(&mut options.limits, "limits", limits)?;
