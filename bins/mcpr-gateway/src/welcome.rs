@@ -30,7 +30,7 @@ pub(crate) async fn make(host: &Host, name: &str) -> Result<Secret, Failure> {
 
 /// Tells in the log that no operator can come in, where the control socket asks for a token too.
 pub(crate) async fn lacks_operators(host: &Host) {
-    let Ok(list) = host.ask(ListTokens {}).await else {
+    let Ok(list) = host.gateway.operate(ListTokens {}).await else {
         return;
     };
     let operates =
