@@ -1,13 +1,14 @@
 //! A gateway as users start it: a process of its own.
 
 use std::fs::File;
-use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
@@ -70,6 +71,15 @@ impl Program {
     ///
     /// When it cannot be started.
     pub fn launch(&self) {
+        self.launch_with(&[]);
+    }
+
+    /// Starts the process with these variables beside the usual ones.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be started.
+    pub fn launch_with(&self, variables: &[(&str, &str)]) {
         let stderr = File::options()
             .create(true)
             .append(true)
@@ -78,6 +88,7 @@ impl Program {
         let mut command = self.command("mcpr-gateway");
         command
             .args(["serve", "--port", &self.port.to_string()])
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(stderr);
@@ -99,7 +110,12 @@ impl Program {
 
     /// Starts the process, and waits until no server is starting any more.
     pub async fn run(&self) {
-        self.launch();
+        self.run_with(&[]).await;
+    }
+
+    /// The same with these variables beside the usual ones.
+    pub async fn run_with(&self, variables: &[(&str, &str)]) {
+        self.launch_with(variables);
         self.listening().await;
         self.await_servers(|servers| servers.iter().all(is_settled)).await;
     }
@@ -178,6 +194,31 @@ impl Program {
         let output = output.expect("mcpr-ctl runs");
         serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stdout)))
+    }
+
+    /// Runs `mcpr-ctl` on it with this standard input and these variables beside the usual ones.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be run.
+    pub async fn ctl_with(&self, words: &[&str], input: &str, variables: &[(&str, &str)]) -> Output {
+        let mut command = self.command("mcpr-ctl");
+        command.args(words).envs(variables.iter().copied());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("mcpr-ctl runs");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        // One that does not read is no concern here.
+        let _ = stdin.write_all(input.as_bytes()).await;
+        drop(stdin);
+        child.wait_with_output().await.expect("it ends")
+    }
+
+    /// The folder with its state.
+    pub fn home(&self) -> &Path {
+        self.home.path()
     }
 
     /// Runs `mcpr-ctl` on it, and gives its exit code and all that it prints.

@@ -134,9 +134,19 @@ impl Out {
     /// Asks a person something, and gives the answer in lower case; nobody there gives none.
     pub(crate) fn ask(&self, question: &str) -> Result<Option<String>, Problem> {
         let mut answer = String::new();
-        let _ = write!(io::stderr().lock(), "{} ", printable(question));
+        self.prompt(question);
         let read = io::stdin().read_line(&mut answer)?;
         Ok((read > 0).then(|| answer.trim().to_lowercase()))
+    }
+
+    /// Asks a person for something that is read without [`Out::ask`].
+    pub(crate) fn prompt(&self, question: &str) {
+        let _ = write!(io::stderr().lock(), "{} ", printable(question));
+    }
+
+    /// Ends the line of [`Out::prompt`], on which nothing that was typed is shown.
+    pub(crate) fn end_prompt(&self) {
+        self.say("");
     }
 
     /// Whether a person is there to be asked.

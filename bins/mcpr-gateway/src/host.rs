@@ -43,6 +43,13 @@ impl Host {
             }
             Err(error) => return Err(error.into()),
         };
+        if store.is_read_only() {
+            let database = settings.paths.database.display();
+            tracing::warn!(
+                "the database {database} is on a read-only file system: what it holds counts, and nothing that \
+                 changes will be remembered"
+            );
+        }
         let guardian = guardian();
         let dialer = Dialer {
             guardian: guardian.clone(),
@@ -61,6 +68,7 @@ impl Host {
             .dial(Arc::new(dialer))
             .calls(telemetry.calls())
             .secrets(telemetry.secrets().clone())
+            .secret_folders(settings.secrets)
             .facts(facts);
         let gateway = match settings.origin {
             Some(origin) => gateway.reload(move || origin.read()),

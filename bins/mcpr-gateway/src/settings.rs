@@ -2,13 +2,17 @@
 
 use std::path::PathBuf;
 
-use mcpr_config::{Config, ConfigError, Environment, Locations, LogFile, Overrides, Paths, Process};
+use mcpr_config::{
+    Config, ConfigError, Environment, Locations, LogFile, Overrides, Paths, Process, SecretFolders,
+};
 
 /// What a gateway is told.
 #[derive(Debug)]
 pub(crate) struct Settings {
     /// Where everything lies.
     pub(crate) paths: Paths,
+    /// Where servers find the secrets that they ask for.
+    pub(crate) secrets: SecretFolders,
     /// What the files say, with the variables and flags over them.
     pub(crate) config: Config,
     /// How it is read again; nothing for a gateway that has its files to itself.
@@ -68,6 +72,7 @@ impl Settings {
         gateway.log.file = log.unwrap_or_else(|| gateway.log.file.clone());
         Ok(Self {
             paths: locations.paths,
+            secrets: locations.secrets,
             config,
             origin: None,
         })

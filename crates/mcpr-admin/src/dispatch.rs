@@ -14,12 +14,13 @@ use crate::{
     CreateToken, CreatedToken, DeleteProject, DeleteToolset, DiffPins, DisableServer, DisableTool,
     DiscoverTools, Discovered, Drain, Drained, EnableServer, EnableTool, EquipToolset, Equipped, ErrorCode,
     ExplainTool, Explanation, Failure, GetPrompt, HistoryList, ListHistory, ListPins, ListProjects,
-    ListPrompts, ListResources, ListServers, ListTokens, ListTools, ListToolsets, Operation, OverrideTool,
-    PinDiff, PinList, ProjectList, ProjectReport, PromptList, PurgeHistory, Purged, ReadResource, Relayed,
-    Reload, Reloaded, ResourceList, RestartServer, RevokeToken, RotateToken, SaveProject, SaveToolset,
-    ServerDetail, ServerList, ServerReport, ShowCall, ShowProject, ShowServer, ShowTool, ShowToolset, Status,
-    StatusReport, Stop, Stopping, Streamed, TokenList, TokenReport, ToolDetail, ToolList, ToolSwitch,
-    ToolsetDetail, ToolsetList, ToolsetReport, UnequipToolset, Unequipped, Watch,
+    ListPrompts, ListResources, ListSecrets, ListServers, ListTokens, ListTools, ListToolsets, Operation,
+    OverrideTool, PinDiff, PinList, ProjectList, ProjectReport, PromptList, PurgeHistory, Purged,
+    ReadResource, Relayed, Reload, Reloaded, RemoveSecret, ResourceList, RestartServer, RevokeToken,
+    RotateToken, SaveProject, SaveToolset, SecretList, SecretReport, ServerDetail, ServerList, ServerReport,
+    SetSecret, ShowCall, ShowProject, ShowServer, ShowTool, ShowToolset, Status, StatusReport, Stop,
+    Stopping, Streamed, TokenList, TokenReport, ToolDetail, ToolList, ToolSwitch, ToolsetDetail, ToolsetList,
+    ToolsetReport, UnequipToolset, Unequipped, Watch,
 };
 
 /// What the path of every operation begins with.
@@ -136,6 +137,9 @@ operations! {
     ListHistory:    "history/list",     read_only = true  => HistoryList;
     ShowCall:       "history/show",     read_only = true  => CallReport;
     PurgeHistory:   "history/purge",    read_only = false => Purged;
+    ListSecrets:    "secrets/list",     read_only = false => SecretList;
+    SetSecret:      "secrets/set",      read_only = false => SecretReport;
+    RemoveSecret:   "secrets/remove",   read_only = false => SecretReport;
 }
 
 /// All operations whose answer can be a stream; [`dispatch`] does not carry them out as such.

@@ -45,6 +45,7 @@ pub use operation::prompts::{GetPrompt, ListPrompts, PromptArgument, PromptList,
 pub use operation::relayed::Relayed;
 pub use operation::resources::{ListResources, ReadResource, ResourceList, ResourceReport, TemplateReport};
 pub use operation::running::{CallEvent, Drain, Drained, Event, EventKind, Reload, Reloaded, Watch};
+pub use operation::secrets::{ListSecrets, RemoveSecret, SecretList, SecretReport, SecretState, SetSecret};
 pub use operation::status::{
     BackendReport, ListServers, ServerList, ServerReport, ServerState, Status, StatusReport, Stop, Stopping,
     Via,

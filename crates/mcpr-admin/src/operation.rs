@@ -7,6 +7,7 @@ pub(crate) mod prompts;
 pub(crate) mod relayed;
 pub(crate) mod resources;
 pub(crate) mod running;
+pub(crate) mod secrets;
 pub(crate) mod status;
 pub(crate) mod switches;
 pub(crate) mod tokens;

@@ -60,7 +60,11 @@ impl Config {
     /// gateway itself that is not valid. A fault in a server is only that server's.
     pub fn load(locations: &Locations, env: &dyn Environment) -> Result<Self, ConfigError> {
         let found = sources(locations, env)?;
+        // Before the secrets are read: whoever sets one meanwhile has the configuration read again.
+        let vault = locations.secrets.vault.as_ref();
+        let vault = vault.map(|vault| (vault.clone(), Contents::look(vault, env)));
         let mut config = Self::build(&found, &locations.secrets, env, References::FillIn)?;
+        config.contents.extend(vault);
         if let Sources::Usual(files) = &locations.sources {
             let missing = files.iter().take_while(|file| !config.files.contains(file));
             missing.for_each(|file| config.contents.add_missing(file));
@@ -153,7 +157,7 @@ impl Config {
 fn credentials(env: &dyn Environment) -> SecretFolders {
     SecretFolders {
         credentials: env.variable("CREDENTIALS_DIRECTORY").map(PathBuf::from),
-        own: None,
+        ..SecretFolders::default()
     }
 }
 

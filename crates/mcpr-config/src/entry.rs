@@ -39,6 +39,8 @@ pub struct ServerEntry {
     pub shown: String,
     /// Values that must not appear in a log.
     pub secrets: Vec<SecretText>,
+    /// The names of the secrets that it asks for, whether or not there are such.
+    pub wants: Vec<String>,
     /// Which of its tools are offered.
     pub tools: ToolFilter,
     /// What becomes of a tool whose definition is not the one that was approved.

@@ -41,6 +41,8 @@ pub struct GatewayOptions {
     pub pins: PinPolicy,
     /// How it ends.
     pub drain: Drain,
+    /// Whom the operator's socket lets in.
+    pub control: Control,
     /// How much of anything is accepted.
     pub limits: Limits,
     /// What is logged.
@@ -106,6 +108,14 @@ pub enum StartWhen {
     Launch,
     /// The first request, which waits for them.
     FirstRequest,
+}
+
+/// Whom the operator's socket lets in. Its file is for the user that runs the gateway alone, and so is
+/// every server that the gateway starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Control {
+    /// Whether a token is asked for there too.
+    pub token: bool,
 }
 
 /// How the gateway ends (B47).
@@ -189,6 +199,7 @@ impl Default for GatewayOptions {
             timeouts: Timeouts::default(),
             pins: PinPolicy::Off,
             drain: Drain::default(),
+            control: Control::default(),
             limits: Limits::default(),
             log: LogOptions::default(),
             expose: Expose::All,

@@ -68,13 +68,14 @@ keys! {
     RESTART = "restart": "backoffMin" "backoffMax";
     /// What mcpr alone knows about itself.
     GATEWAY = "gateway":
-        "listen" "allowedHosts" "allowedOrigins" "tls" "naming" "resources" "startup" "timeouts" "pins" "drain" "limits" "log"
+        "listen" "allowedHosts" "allowedOrigins" "tls" "naming" "resources" "startup" "timeouts" "pins" "drain" "control" "limits" "log"
         "expose" "builtins" "projects" "toolsets" "history";
     TLS = "tls": "cert" "key";
     NAMING = "naming": "prefix" "separator" "maxLength" "hyphens";
     RESOURCES = "resources": "uris" "rawSchemes";
     STARTUP = "startup": "mode" "order" "parallel" "when" "listWait";
     DRAIN = "drain": "grace";
+    CONTROL = "control": "token";
     LIMITS = "limits":
         "requestBody" "connections" "serverMessage" "listPages" "pageSize" "sessions" "sessionIdle" "subscriptions"
         "perPrincipal";

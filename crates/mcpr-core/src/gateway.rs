@@ -10,6 +10,7 @@ use http::StatusCode;
 use mcpr_admin::ActiveBy;
 use mcpr_auth::Principal;
 use mcpr_bridge::Sealer;
+use mcpr_config::SecretFolders;
 use mcpr_protocol::{
     Era, Id, LogLevel, Message, Notification, Object, RawJson, Response, Rope, code, notification,
 };
@@ -74,6 +75,8 @@ pub struct Gateway {
     /// Seals what clients hold for the gateway.
     pub(crate) sealer: Sealer,
     pub(crate) secrets: Secrets,
+    /// Where servers find the secrets that they ask for.
+    pub(crate) secret_folders: SecretFolders,
     pub(crate) snapshot: watch::Receiver<Arc<Snapshot>>,
     /// The steps to the end; each brings those before it.
     pub(crate) closing: CancellationToken,

@@ -50,6 +50,7 @@ mod audience;
 mod builtins;
 mod call;
 mod client;
+mod clock;
 mod dispatch;
 mod doorkeeper;
 mod ending;

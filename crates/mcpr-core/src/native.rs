@@ -180,6 +180,7 @@ impl Tools {
             via: None,
             shown: "tools of the embedding program".into(),
             secrets: Vec::new(),
+            wants: Vec::new(),
             tools: ToolFilter::default(),
             pins: PinPolicy::Off,
             backends: Backends::default(),

@@ -7,6 +7,7 @@ mod pins;
 mod projects;
 mod requests;
 mod running;
+mod secrets;
 mod servers;
 mod status;
 mod stream;

@@ -203,6 +203,7 @@ fn needs_restart(old: &GatewayOptions, new: &GatewayOptions) -> Vec<String> {
         ("allowedHosts", old.allowed_hosts != new.allowed_hosts),
         ("allowedOrigins", old.allowed_origins != new.allowed_origins),
         ("tls", old.tls != new.tls),
+        ("control", old.control != new.control),
         ("startup", old.startup != new.startup),
         ("log", old.log != new.log),
         ("limits.requestBody", limits.request_body != fresh.request_body),

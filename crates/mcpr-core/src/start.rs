@@ -8,7 +8,9 @@ use std::time::{Duration, SystemTime};
 use http::Uri;
 use mcpr_auth::TokenStore;
 use mcpr_bridge::Sealer;
-use mcpr_config::{Config, ConfigError, Fault, ServerEntry, ServerState, StartMode, StartOrder, StartWhen};
+use mcpr_config::{
+    Config, ConfigError, Fault, SecretFolders, ServerEntry, ServerState, StartMode, StartOrder, StartWhen,
+};
 use mcpr_protocol::RawJson;
 use mcpr_router::{Balance, Router};
 use mcpr_store::{Memory as MemoryStore, Store, StoreError};
@@ -55,6 +57,7 @@ pub struct Builder {
     layers: Vec<Arc<dyn Layer>>,
     tools: Vec<Tool>,
     secrets: Secrets,
+    secret_folders: SecretFolders,
     facts: Facts,
     reload: Option<Arc<Reload>>,
 }
@@ -88,6 +91,7 @@ impl Builder {
             layers: Vec::new(),
             tools: Vec::new(),
             secrets: Secrets::default(),
+            secret_folders: SecretFolders::default(),
             facts: Facts::default(),
             reload: None,
         }
@@ -143,6 +147,14 @@ impl Builder {
     /// Keeps the values that must never be shown.
     pub fn secrets(self, secrets: Secrets) -> Self {
         Self { secrets, ..self }
+    }
+
+    /// Says where servers find the secrets that they ask for; what operators set is kept there.
+    pub fn secret_folders(self, secret_folders: SecretFolders) -> Self {
+        Self {
+            secret_folders,
+            ..self
+        }
     }
 
     /// Tells operators of the process around the gateway.
@@ -262,6 +274,7 @@ impl Builder {
             store,
             doorkeeper,
             secrets: self.secrets,
+            secret_folders: self.secret_folders,
             snapshot,
             closing: stop.child_token(),
             leaving,

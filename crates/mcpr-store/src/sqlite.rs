@@ -3,6 +3,7 @@
 //! SQLite blocks, so one thread owns the connection and does everything in the order it was asked;
 //! callers wait for its answers without holding a thread of their own.
 
+mod backup;
 mod fault;
 mod file;
 mod history;
@@ -28,12 +29,14 @@ use crate::{
     SavedProject, SavedToolset, SealingKey, StateStore, Store, StoreError, Switch, Verdict,
 };
 
+pub use self::backup::backup;
 pub use self::inspect::{Inspection, inspect};
 
 /// Opens the database at `path`, and makes it first if it is not there.
 ///
 /// The file gets mode 0600; folders that have to be made get 0700. Several processes may have the
-/// same file open.
+/// same file open. One on a read-only file system is opened as it is, and all changes are refused
+/// ([`Store::is_read_only`]).
 ///
 /// # Errors
 ///
@@ -104,6 +107,10 @@ impl Store for Sqlite {
 
     async fn sealing_key(&self) -> Result<SealingKey, StoreError> {
         self.0.run(tables::sealing_key).await
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.0.is_read_only()
     }
 
     async fn changes_by_others(&self) -> Result<u64, StoreError> {

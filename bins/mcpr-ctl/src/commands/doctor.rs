@@ -11,6 +11,7 @@ mod names;
 mod network;
 mod report;
 mod scene;
+mod secrets;
 mod servers;
 mod shell;
 mod tokens;
@@ -51,6 +52,7 @@ async fn checks(scene: &Scene) -> Vec<Check> {
         network::checks(scene),
         names::checks(scene),
         files::checks(scene),
+        secrets::checks(scene),
         tokens::checks(scene),
         beside::checks(scene),
     ]

@@ -14,6 +14,7 @@ pub(super) enum Kind {
     Toolset,
     Project,
     Token,
+    Secret,
     Client,
 }
 
@@ -44,6 +45,7 @@ impl Kind {
             "servers" => Some(Self::Server),
             "toolsets" => Some(Self::Toolset),
             "projects" => Some(Self::Project),
+            "secrets" => Some(Self::Secret),
             "clients" => Some(Self::Client),
             _ => None,
         }

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a story ends at its first surprise")]
 
+mod backup;
 mod calls;
 mod clients;
 mod completions;
@@ -22,6 +23,7 @@ mod pins;
 mod projects;
 mod running;
 mod samples;
+mod secrets;
 mod servers;
 mod servers_file;
 mod shelf;

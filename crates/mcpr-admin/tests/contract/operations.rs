@@ -71,6 +71,9 @@ ctl_03_the_json_of! {
     ctl_03_list_tokens: ListTokens {};
     ctl_03_rotate_token: RotateToken { which: "laptop".into(), grace_seconds: Some(86400) };
     ctl_03_revoke_token: RevokeToken { which: "laptop".into() };
+    ctl_03_list_secrets: ListSecrets {};
+    ctl_03_set_secret: SetSecret { name: "jira-token".into(), value: Secret::new("hunter2") };
+    ctl_03_remove_secret: RemoveSecret { name: "github".into() };
     ctl_03_stop: Stop {};
     ctl_03_discover_tools: DiscoverTools {
         server: text("git"),

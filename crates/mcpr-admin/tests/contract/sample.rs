@@ -4,6 +4,7 @@ mod history;
 mod pins;
 mod projects;
 pub(crate) mod running;
+mod secrets;
 mod switches;
 pub(crate) mod toolsets;
 
@@ -79,6 +80,9 @@ samples! {
     ListHistory => Ok(history::list());
     ShowCall => Ok(history::call());
     PurgeHistory => Ok(Purged { deleted: 412 });
+    ListSecrets => Ok(SecretList { secrets: vec![secrets::unset(), secrets::set()] });
+    SetSecret => Ok(secrets::set());
+    RemoveSecret => Ok(secrets::unset());
 }
 
 pub(crate) fn text(text: &str) -> Option<String> {

@@ -119,6 +119,7 @@ impl<'a> Reader<'a> {
             via,
             shown,
             secrets,
+            wants: node.secrets(),
             tools,
             pins,
             backends,
