@@ -28,6 +28,7 @@ pub struct Program {
     pub token: String,
     home: Arc<tempfile::TempDir>,
     brood: Brood,
+    variables: Vec<(String, String)>,
     child: Mutex<Option<Child>>,
 }
 
@@ -40,6 +41,7 @@ impl Builder {
             token: String::new(),
             home,
             brood: brood.clone(),
+            variables: Vec::new(),
             child: Mutex::default(),
         };
         let made = program
@@ -51,6 +53,17 @@ impl Builder {
 }
 
 impl Program {
+    /// Has this variable too, as has `mcpr-ctl`.
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The folder with its files.
+    pub fn home(&self) -> PathBuf {
+        self.home.path().to_owned()
+    }
+
     /// Starts the process.
     ///
     /// # Panics
@@ -167,6 +180,19 @@ impl Program {
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stdout)))
     }
 
+    /// Runs `mcpr-ctl` on it, and gives its exit code and all that it prints.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be run.
+    pub async fn told(&self, words: &[&str]) -> (i32, String) {
+        let mut command = self.command("mcpr-ctl");
+        let output = command.args(words).output().await.expect("mcpr-ctl runs");
+        let text = [output.stdout, output.stderr].concat();
+        let code = output.status.code().expect("it ends by itself");
+        (code, String::from_utf8_lossy(&text).into_owned())
+    }
+
     /// Carries out an operation of the admin API.
     pub async fn operate(&self, path: &str, body: &Value) -> Value {
         let request = Request::post(&format!("/admin/v1/{path}"), body.to_string());
@@ -259,6 +285,7 @@ impl Program {
             .env("HOME", self.home.path())
             .env("MCPR_HOME", self.home.path())
             .env(variable, mark)
+            .envs(self.variables.iter().cloned())
             .kill_on_drop(true);
         command
     }

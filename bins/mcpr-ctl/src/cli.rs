@@ -8,6 +8,7 @@ mod events;
 pub(crate) mod history;
 pub(crate) mod logs;
 pub(crate) mod parse;
+mod pins;
 pub(crate) mod projects;
 pub(crate) mod repeat;
 pub(crate) mod servers;
@@ -33,6 +34,7 @@ pub(crate) use self::events::Events;
 pub(crate) use self::history::History;
 pub(crate) use self::logs::Logs;
 use self::parse::Expiry;
+pub(crate) use self::pins::Pins;
 pub(crate) use self::projects::Projects;
 pub(crate) use self::repeat::Repeat;
 pub(crate) use self::servers::Servers;
@@ -125,6 +127,9 @@ pub(crate) enum Command {
     Tools(Tools),
     /// Tell why a tool is or is not visible, and where a call of it goes
     Explain(tools::Explained),
+    /// Look after pinned definitions: tools that are not what was approved; works without a running gateway too
+    #[command(subcommand, alias = "pin")]
+    Pins(Pins),
     /// Choose which tools clients see
     #[command(subcommand, alias = "toolset")]
     Toolsets(Toolsets),

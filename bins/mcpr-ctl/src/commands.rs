@@ -10,6 +10,7 @@ mod events;
 mod explain;
 mod history;
 mod logs;
+mod pins;
 mod projects;
 mod prompts;
 mod reload;
@@ -41,6 +42,7 @@ pub(crate) async fn run(cli: &Cli, out: &Out) -> Result<ExitCode, Problem> {
         Command::Servers(which) => servers::run(&cli.global, out, which).await,
         Command::Tools(which) => tools::run(&cli.global, out, which).await,
         Command::Explain(asked) => explain::explain(&gateway()?, out, asked).await,
+        Command::Pins(which) => pins::run(&cli.global, out, which).await,
         Command::Toolsets(which) => toolsets::run(&cli.global, out, which).await,
         Command::Projects(which) => projects::run(&cli.global, out, which).await,
         Command::Resources(Resources::Ls(filter)) => resources::list(&gateway()?, out, filter).await,

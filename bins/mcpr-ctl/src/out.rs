@@ -17,7 +17,7 @@ use mcpr_protocol::RawJson;
 use serde::Serialize;
 
 use self::look::{Look, Paint};
-use self::text::{cut, printable};
+use self::text::{cut, printable, tame_json};
 use crate::cli::{Color, Global};
 use crate::problem::Problem;
 
@@ -104,7 +104,7 @@ impl Out {
         line: impl FnOnce(&T, &Look) -> String,
     ) -> Result<bool, Problem> {
         match self.json {
-            true => write(&json_line(report)),
+            true => write(&self.json_line(report)),
             false => write(line(report, &self.look).as_bytes()),
         }
     }
@@ -184,7 +184,18 @@ impl Out {
 
     /// One line, without parsing and writing again what a server said.
     pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), Problem> {
-        self.bytes(&json_line(value))
+        self.bytes(&self.json_line(value))
+    }
+
+    /// To a pipe or file byte for byte; a terminal gets no control characters.
+    fn json_line(&self, value: &impl Serialize) -> Vec<u8> {
+        let json = RawJson::render(value);
+        let mut line = match self.is_terminal() {
+            true => tame_json(json.as_str()).into_bytes(),
+            false => json.into_bytes().to_vec(),
+        };
+        line.push(b'\n');
+        line
     }
 
     /// Nobody is left to tell if that fails.
@@ -201,10 +212,4 @@ fn write(bytes: &[u8]) -> Result<bool, Problem> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
         written => Ok(written.map(|()| true)?),
     }
-}
-
-fn json_line(value: &impl Serialize) -> Vec<u8> {
-    let mut line = RawJson::render(value).into_bytes().to_vec();
-    line.push(b'\n');
-    line
 }

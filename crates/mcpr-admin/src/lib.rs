@@ -35,6 +35,9 @@ pub use failure::{ErrorCode, Failure};
 pub use operation::history::{
     CallReport, CallStatus, HistoryList, ListHistory, PurgeHistory, Purged, ShowCall,
 };
+pub use operation::pins::{
+    Approval, ApprovePins, DiffPins, ListPins, PinChange, PinCounts, PinDiff, PinList, PinReport, PinState,
+};
 pub use operation::projects::{
     DeleteProject, ListProjects, ProjectList, ProjectReport, SaveProject, ShowProject,
 };

@@ -74,11 +74,12 @@ fn drop_what_is_not_understood(edit: &mut Edit<'_>, object: &Object, hop: &Hop<'
 
 /// The new `_meta`, or `None` if the client's can stay (or stay away).
 fn meta_for(meta: Option<&Object>, hop: &Hop<'_>) -> Option<Rope> {
-    let empty = RawJson::from_static("{}");
-    let none = Object::read(&empty).expect("an empty object is one");
-    let mut edit = Edit::new(meta.unwrap_or(&none));
+    let Some(meta) = meta else {
+        return own_meta(hop);
+    };
+    let mut edit = Edit::new(meta);
     edit.remove_where(stays_here);
-    meta.inspect(|meta| carry_on(&mut edit, meta));
+    carry_on(&mut edit, meta);
     if let Some(token) = hop.progress {
         edit.set(key::PROGRESS_TOKEN, Rope::from(token.to_string()));
     }
@@ -94,6 +95,33 @@ fn meta_for(meta: Option<&Object>, hop: &Hop<'_>) -> Option<Rope> {
 }
 
 /// Members of `_meta` that say something between the client and mcpr only.
+/// The `_meta` of a request that came without one, which is how most come.
+fn own_meta(hop: &Hop<'_>) -> Option<Rope> {
+    let mut meta = Rope::new();
+    let mut add = |member: &str, value: &[u8]| {
+        meta.push_static(if meta.is_empty() { "{" } else { "," });
+        meta.push_string(member);
+        meta.push_static(":");
+        meta.push_text(value);
+    };
+    if let Some(token) = hop.progress {
+        add(key::PROGRESS_TOKEN, token.to_string().as_bytes());
+    }
+    if hop.version >= Version::V2026_07_28 {
+        for (member, value) in Envelope::members(hop.version, hop.capabilities, hop.client_info) {
+            add(member, value.as_bytes());
+        }
+        if let Some(level) = hop.log_level {
+            add(key::LOG_LEVEL, RawJson::string(level).as_bytes());
+        }
+    }
+    if meta.is_empty() {
+        return None;
+    }
+    meta.push_static("}");
+    Some(meta)
+}
+
 fn stays_here(member: &str) -> bool {
     let envelope = [
         key::PROTOCOL_VERSION,

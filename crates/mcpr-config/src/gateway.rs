@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mcpr_auth::Rate;
-use mcpr_registry::Naming;
+use mcpr_registry::{Naming, PinPolicy};
 use mcpr_telemetry::{Format, Level};
 use mcpr_upstream::Timeouts;
 
@@ -37,6 +37,8 @@ pub struct GatewayOptions {
     pub startup: Startup,
     /// The time limits of servers that have none of their own.
     pub timeouts: Timeouts,
+    /// What becomes of changed definitions of tools, of servers that say nothing of it.
+    pub pins: PinPolicy,
     /// How it ends.
     pub drain: Drain,
     /// How much of anything is accepted.
@@ -185,6 +187,7 @@ impl Default for GatewayOptions {
             naming: Naming::default(),
             startup: Startup::default(),
             timeouts: Timeouts::default(),
+            pins: PinPolicy::Off,
             drain: Drain::default(),
             limits: Limits::default(),
             log: LogOptions::default(),

@@ -73,6 +73,8 @@ fn server(name: ServerName, mut members: Vec<ServerEntry>) -> ServerEntry {
     ServerEntry {
         name,
         state: state(&members),
+        // What one entry wants held back is held back, whichever backend has it.
+        pins: members.iter().map(|member| member.pins).max().unwrap_or_default(),
         secrets: members.iter().flat_map(|member| member.secrets.clone()).collect(),
         shown: members
             .iter()

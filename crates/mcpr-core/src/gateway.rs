@@ -30,6 +30,7 @@ use crate::fault::Fault;
 use crate::history::History;
 use crate::layers::Layers;
 use crate::native::Tools;
+use crate::pins::PinBook;
 use crate::plan::Plan;
 use crate::question::Answer;
 use crate::quota::{Full, Quotas, Share, Spot};
@@ -55,6 +56,8 @@ pub struct Gateway {
     pub(crate) planning: tokio::sync::Mutex<()>,
     pub(crate) reload: Option<Arc<Reload>>,
     pub(crate) toolsets: Toolsets,
+    /// What is approved of the tools of servers.
+    pub(crate) pins: Arc<PinBook>,
     pub(crate) facts: Facts,
     pub(crate) started_at: SystemTime,
     pub(crate) pool: Arc<Pool>,

@@ -12,17 +12,19 @@ use std::time::Duration;
 use mcpr_protocol::{Method, Object};
 use mcpr_store::Store;
 use mcpr_telemetry::{CallRecord, Secrets};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use self::row::Draft;
-use self::writer::Writer;
+use self::writer::{Items, Writer};
 use crate::plan::Plan;
 
 /// How many calls may wait to be written.
 const QUEUE: usize = 8192;
+/// So many are written before their time: more at once are no faster, and take more memory.
+const PLENTY: usize = 1024;
 /// How many bytes they may take; arguments can be large.
 const QUEUE_BYTES: u64 = 64 << 20;
 /// How long the end of the gateway waits for what is left to be written.
@@ -35,6 +37,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Taking one never waits. What there is no room for is left out and counted.
 pub(crate) struct History {
     queue: mpsc::Sender<Item>,
+    /// Ends the pause in which calls are collected.
+    hurry: Arc<Notify>,
     backlog: Arc<Backlog>,
     plans: watch::Receiver<Arc<Plan>>,
     end: CancellationToken,
@@ -72,9 +76,15 @@ impl History {
         let (queue, items) = mpsc::channel(QUEUE);
         let (backlog, end, writing) = (Arc::default(), CancellationToken::new(), TaskTracker::new());
         let writer = Writer::new(store, plans.clone(), secrets, Arc::clone(&backlog), most);
+        let hurry = Arc::<Notify>::default();
+        let items = Items {
+            queue: items,
+            hurry: Arc::clone(&hurry),
+        };
         writing.spawn(writer.run(items, end.clone()));
         Self {
             queue,
+            hurry,
             backlog,
             plans,
             end,
@@ -104,6 +114,7 @@ impl History {
         let (done, written) = oneshot::channel();
         let written = async {
             if self.queue.send(Item::Written(done)).await.is_ok() {
+                self.hurry.notify_one();
                 // A writer that has ended has written all it will.
                 let _ = written.await;
             }
@@ -126,6 +137,9 @@ impl History {
         if waiting > QUEUE_BYTES || self.queue.try_send(Item::Call(draft)).is_err() {
             self.backlog.bytes.fetch_sub(size, Ordering::Relaxed);
             self.backlog.shed.fetch_add(1, Ordering::Relaxed);
+        }
+        if QUEUE - self.queue.capacity() > PLENTY {
+            self.hurry.notify_one();
         }
     }
 }

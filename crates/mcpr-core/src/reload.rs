@@ -1,11 +1,12 @@
 //! Changes of the plan while everything runs: by operators, by other processes, by the configuration.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use mcpr_admin::{ErrorCode, Failure, Reloaded};
-use mcpr_config::{Config, ConfigError, GatewayOptions, ServerEntry};
-use mcpr_store::{SavedEquip, SavedProject, SavedToolset, Store, StoreError, Switch};
+use mcpr_config::{Config, ConfigError, Finding, GatewayOptions, ServerEntry, Severity};
+use mcpr_store::{SavedEquip, SavedPins, SavedProject, SavedToolset, Store, StoreError, Switch};
 
 use crate::gateway::Gateway;
 use crate::plan::{Plan, Switches};
@@ -20,6 +21,7 @@ pub(crate) struct StoredState {
     pub(crate) projects: Vec<SavedProject>,
     pub(crate) toolsets: Vec<SavedToolset>,
     pub(crate) equips: Vec<SavedEquip>,
+    pub(crate) pins: Vec<SavedPins>,
 }
 
 impl StoredState {
@@ -30,6 +32,7 @@ impl StoredState {
             projects: store.projects().await?,
             toolsets: store.toolsets().await?,
             equips: store.equips().await?,
+            pins: store.pins().await?,
         })
     }
 }
@@ -61,6 +64,7 @@ impl Gateway {
         let of_operator =
             self.toolsets
                 .replace(&plan.options.toolsets, &stored.toolsets, Some(stored.equips));
+        let of_pins = self.pins.replace(stored.pins);
         let switches = Switches::new(stored.switches);
         let projects = plan.projects_with(stored.projects);
         // Most of what others write says nothing of this: nobody is woken for it.
@@ -69,7 +73,7 @@ impl Gateway {
                 plan.switches = switches;
                 plan.projects = projects;
             });
-        } else if of_operator {
+        } else if of_operator || of_pins {
             self.republish();
         }
         Ok(())
@@ -89,6 +93,7 @@ impl Gateway {
         let read =
             read.map_err(|_| Failure::new(ErrorCode::Failed, "the configuration could not be read"))?;
         let mut config = read.map_err(|error| unreadable(&error))?;
+        refuse_nothing(&self.plan().files, &config.files)?;
         config.servers.splice(..0, self.tools.entry());
         refuse_own_url(&mut config.servers, &self.facts.listen);
         for secret in config.servers.iter().flat_map(|entry| &entry.secrets) {
@@ -129,8 +134,25 @@ fn unreadable(error: &ConfigError) -> Failure {
         text = format!("{text}: {inner}");
         cause = inner.source();
     }
-    let failure = Failure::new(ErrorCode::Invalid, format!("the old configuration stays: {text}"));
+    let failure = Failure::new(
+        ErrorCode::InvalidConfig,
+        format!("the old configuration stays: {text}"),
+    );
     failure.hint("mend the file and reload again; `mcpr-gateway check` shows all that is wrong")
+}
+
+/// No file at all in place of those that were there is a slip, or an editor between two steps, and no
+/// wish to end all servers.
+fn refuse_nothing(before: &[PathBuf], now: &[PathBuf]) -> Result<(), Failure> {
+    let Some(gone) = before.last().filter(|_| now.is_empty()) else {
+        return Ok(());
+    };
+    let text = format!(
+        "the old configuration stays: the configuration file `{}` is gone",
+        gone.display()
+    );
+    Err(Failure::new(ErrorCode::InvalidConfig, text)
+        .hint("put it back; for a gateway without servers, let it hold `{\"mcpServers\": {}}`"))
 }
 
 /// What a new configuration changes.
@@ -164,7 +186,12 @@ fn differences(before: &Plan, after: &Config) -> Reloaded {
         unchanged: (fresh.intersection(&known).count() - changed.len()) as u64,
         changed,
         needs_restart: needs_restart(&before.options, &after.gateway),
-        warnings: after.warnings.iter().map(ToString::to_string).collect(),
+        warnings: after
+            .warnings
+            .iter()
+            .filter(|finding| finding.severity > Severity::Note)
+            .map(Finding::text)
+            .collect(),
     }
 }
 

@@ -6,10 +6,11 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
 
 use http::Uri;
+use mcpr_auth::TokenStore;
 use mcpr_bridge::Sealer;
 use mcpr_config::{Config, ConfigError, Fault, ServerEntry, ServerState, StartMode, StartOrder, StartWhen};
 use mcpr_protocol::RawJson;
-use mcpr_router::Router;
+use mcpr_router::{Balance, Router};
 use mcpr_store::{Memory as MemoryStore, Store, StoreError};
 use mcpr_telemetry::{CallLog, Metrics, Secrets};
 use mcpr_upstream::{CLIENT_NAME, Dial, Phase, Pool, PoolOptions, Reach, SecretText};
@@ -18,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::audience::Audiences;
-use crate::doorkeeper::Doorkeeper;
+use crate::doorkeeper::{Doorkeeper, changed};
 use crate::events::tell_changes;
 use crate::fold::Folder;
 use crate::gateway::{Facts, Gateway};
@@ -27,6 +28,7 @@ use crate::layers::{Layer, Layers};
 use crate::memory::{Recalled, recall, write_down};
 use crate::metrics;
 use crate::native::{NativeDial, Tool, Tools};
+use crate::pins::{Judge, PinBook};
 use crate::plan::{Plan, Standing, Switches};
 use crate::quota::Quotas;
 use crate::rates::Rates;
@@ -48,6 +50,8 @@ pub struct Builder {
     store: Option<Arc<dyn Store>>,
     dial: Option<Arc<dyn Dial>>,
     calls: CallLog,
+    balance: Option<Arc<dyn Balance>>,
+    tokens: Option<Arc<dyn TokenStore>>,
     layers: Vec<Arc<dyn Layer>>,
     tools: Vec<Tool>,
     secrets: Secrets,
@@ -57,6 +61,7 @@ pub struct Builder {
 
 /// The gateway could not start.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StartError {
     /// The store cannot be read.
     #[error("the database cannot be used")]
@@ -78,6 +83,8 @@ impl Builder {
             store: None,
             dial: None,
             calls: CallLog::none(),
+            balance: None,
+            tokens: None,
             layers: Vec::new(),
             tools: Vec::new(),
             secrets: Secrets::default(),
@@ -105,6 +112,20 @@ impl Builder {
     /// Records every request here.
     pub fn calls(self, calls: CallLog) -> Self {
         Self { calls, ..self }
+    }
+
+    /// Chooses among the backends of a server by this rule instead of the configured ones (`balance`). Backends
+    /// that are not ready, are at their limit or fail again and again are never among those it chooses from.
+    pub fn balance(mut self, rule: impl Balance + 'static) -> Self {
+        self.balance = Some(Arc::new(rule));
+        self
+    }
+
+    /// Lets in whom this says, instead of the holders of mcpr's own tokens. `mcpr-ctl tokens` and the admin API
+    /// then make, list and revoke none.
+    pub fn tokens(mut self, tokens: impl TokenStore + 'static) -> Self {
+        self.tokens = Some(Arc::new(tokens));
+        self
     }
 
     /// Has this code run before and after each request, behind the layers that were added before.
@@ -167,7 +188,7 @@ impl Builder {
             assignments,
             notes,
         } = recall(&*store).await?;
-        let doorkeeper = Doorkeeper::new(&*store).await?;
+        let doorkeeper = Doorkeeper::new(&*store, self.tokens).await?;
         let others = self.dial.unwrap_or_else(|| Arc::new(dialer(&self.config)));
         let dial = Arc::new(NativeDial {
             tools: tools.clone(),
@@ -185,14 +206,22 @@ impl Builder {
             projects,
             toolsets,
             equips,
+            pins,
         } = StoredState::read(&*store).await?;
         let toolsets = Toolsets::new(&self.config.gateway.toolsets, &toolsets, equips);
         let plan = Arc::new(Plan::new(self.config, Switches::new(switches), projects));
         pool.apply(plan.desired());
         let plans = watch::Sender::new(plan.clone());
+        let pins = Arc::new(PinBook::new(pins));
         let mut folder = Folder {
             plans: plans.subscribe(),
             pool: pool.clone(),
+            judge: Judge {
+                book: pins.clone(),
+                memory: memory.clone(),
+                known: HashMap::new(),
+                told: Default::default(),
+            },
             memory,
             assignments,
             stored: HashMap::new(),
@@ -225,9 +254,10 @@ impl Builder {
             planning: tokio::sync::Mutex::default(),
             reload: self.reload,
             toolsets,
+            pins,
             facts: self.facts,
             started_at: SystemTime::now(),
-            router: Router::new(pool.clone()),
+            router: Router::new(pool.clone()).balanced_by(self.balance),
             pool,
             store,
             doorkeeper,
@@ -381,7 +411,7 @@ async fn sweep(gateway: std::sync::Weak<Gateway>, stop: CancellationToken) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            changed = tokens.changed() => if changed.is_err() { return },
+            () = changed(&mut tokens) => {}
             () = tokio::time::sleep(pause) => {}
         }
         let Some(gateway) = gateway.upgrade() else { return };

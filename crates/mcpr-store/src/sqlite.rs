@@ -7,6 +7,7 @@ mod fault;
 mod file;
 mod history;
 mod inspect;
+mod pins;
 mod schema;
 mod state;
 mod tables;
@@ -23,8 +24,8 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use self::fault::Fault;
 use self::worker::Worker;
 use crate::{
-    Assignment, CallQuery, CallRow, Definition, HistoryStore, SavedEquip, SavedListing, SavedProject,
-    SavedToolset, SealingKey, StateStore, Store, StoreError, Switch, Verdict,
+    Assignment, CallQuery, CallRow, Definition, HistoryStore, SavedEquip, SavedListing, SavedPin, SavedPins,
+    SavedProject, SavedToolset, SealingKey, StateStore, Store, StoreError, Switch, Verdict,
 };
 
 pub use self::inspect::{Inspection, inspect};
@@ -159,6 +160,26 @@ impl StateStore for Sqlite {
 
     async fn put_switch(&self, switch: Switch) -> Result<(), StoreError> {
         self.0.run(move |db| state::put_switch(db, &switch)).await
+    }
+
+    async fn pins(&self) -> Result<Vec<SavedPins>, StoreError> {
+        self.0.run(|db| pins::all(db)).await
+    }
+
+    async fn put_first_pins(&self, first: SavedPins, at: Timestamp) -> Result<bool, StoreError> {
+        self.0.run(move |db| pins::put_first(db, &first, at)).await
+    }
+
+    async fn approve_pins(
+        &self,
+        server: &str,
+        approved: Vec<SavedPin>,
+        forgotten: Vec<String>,
+    ) -> Result<(), StoreError> {
+        let server = server.to_owned();
+        self.0
+            .run(move |db| pins::approve(db, &server, &approved, &forgotten))
+            .await
     }
 
     async fn projects(&self) -> Result<Vec<SavedProject>, StoreError> {

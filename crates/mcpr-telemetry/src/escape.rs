@@ -2,10 +2,18 @@
 
 use std::io::Write;
 
-/// Appends `text` as a JSON string, quotes included.
+/// Appends `text` as a JSON string, quotes included. What could command the terminal of somebody who looks at
+/// the file is escaped too.
 pub(crate) fn json(out: &mut Vec<u8>, text: &str) {
+    if !text.is_ascii() {
+        return json_chars(out, text);
+    }
     out.push(b'"');
     let bytes = text.as_bytes();
+    if !bytes.iter().any(|byte| matches!(byte, b'"' | b'\\' | ..b' ')) {
+        out.extend_from_slice(bytes);
+        return out.push(b'"');
+    }
     let mut copied = 0;
     for (at, &byte) in bytes.iter().enumerate() {
         if byte < 0x20 || byte == b'"' || byte == b'\\' {
@@ -15,6 +23,19 @@ pub(crate) fn json(out: &mut Vec<u8>, text: &str) {
         }
     }
     out.extend_from_slice(&bytes[copied..]);
+    out.push(b'"');
+}
+
+/// The same for a text with other characters than those of ASCII.
+fn json_chars(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' | '\0'..='\u{1f}' => json_byte(out, c as u8),
+            _ if commands(c) => put(out, format_args!("\\u{:04x}", u32::from(c))),
+            _ => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
     out.push(b'"');
 }
 
@@ -59,12 +80,31 @@ fn quoted_char(out: &mut Vec<u8>, c: char) {
 }
 
 fn tame_char(out: &mut Vec<u8>, c: char) {
-    // The line separators and the marks that turn the direction of writing are not control characters.
-    if c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+    if commands(c) {
         put(out, format_args!("{}", c.escape_default()));
     } else {
         out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
     }
+}
+/// Appends a number in digits; the machinery of `format_args!` takes several times as long.
+pub(crate) fn number(out: &mut Vec<u8>, number: u64) {
+    let (mut digits, mut rest, mut at) = ([0; 20], number, 20);
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            return out.extend_from_slice(&digits[at..]);
+        }
+    }
+}
+
+/// Control characters, and those that are none: the separators of lines and the marks that turn the direction of
+/// writing.
+fn commands(c: char) -> bool {
+    let turns =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || c.is_control()
 }
 
 /// Appends formatted text.
@@ -93,6 +133,21 @@ mod tests {
         let back: String = serde_json::from_str(&written(json, &text)).unwrap();
 
         assert_eq!(back, text);
+    }
+
+    #[test]
+    fn a_number_has_all_its_digits() {
+        for count in [0, 7, 10, 999, 1_000_000, u64::MAX] {
+            let mut out = Vec::new();
+            number(&mut out, count);
+            assert_eq!(out, count.to_string().as_bytes());
+        }
+    }
+
+    #[test]
+    fn json_commands_no_terminal() {
+        let told = written(json, "é\u{9b}31m\u{202e}\"\n\u{7f}");
+        assert_eq!(told, r#""é\u009b31m\u202e\"\n\u007f""#);
     }
 
     #[test]

@@ -6,11 +6,13 @@
 //! connections and hands whole messages to the gateway.
 
 mod backlog;
+mod bell;
 pub mod child;
 mod compact;
 pub mod exchange;
 pub mod failed;
 pub mod http;
+mod intake;
 pub mod outgoing;
 mod party;
 pub mod pending;

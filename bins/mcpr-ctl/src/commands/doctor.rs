@@ -16,6 +16,7 @@ mod shell;
 mod tokens;
 
 use mcpr_admin::ExitCode;
+use mcpr_config::Config;
 
 use self::report::{Check, Report};
 use self::scene::Scene;
@@ -26,7 +27,9 @@ use crate::problem::Problem;
 /// `doctor`
 pub(super) async fn run(global: &Global, out: &Out) -> Result<ExitCode, Problem> {
     let scene = Scene::gather(global).await?;
-    let report = Report::of(checks(&scene).await);
+    let secrets = scene.config.as_ref().map(Config::secrets).unwrap_or_default();
+    let checks = checks(&scene).await.into_iter();
+    let report = Report::of(checks.map(|check| check.scrubbed(&secrets)).collect());
     out.report(&report, report::page)?;
     out.note(&report.verdict());
     Ok(report.exit(scene.config.is_err() && !scene.elsewhere))

@@ -24,7 +24,7 @@ impl Kind {
         let words: Vec<_> = path.split_whitespace().skip(1).collect();
         let value = arg.get_value_names()?.first()?.as_str();
         match (value, &words[..]) {
-            ("SERVER", _) => Some(Self::Server),
+            ("SERVER" | "SERVER[.TOOL]", _) => Some(Self::Server),
             ("TOOL", ["toolsets" | "tokens", ..]) => Some(Self::Entry),
             ("TOOL", _) => Some(Self::Tool),
             ("PROMPT", _) => Some(Self::Prompt),

@@ -18,6 +18,7 @@ mod logs;
 mod offline;
 mod online;
 mod open;
+mod pins;
 mod projects;
 mod running;
 mod samples;

@@ -1,6 +1,7 @@
 //! A gateway that answers every operation with a fixed sample.
 
 mod history;
+mod pins;
 mod projects;
 pub(crate) mod running;
 mod switches;
@@ -70,6 +71,9 @@ samples! {
     EnableServer => Ok(switches::server());
     DisableServer => Ok(switches::off());
     RestartServer => Ok(switches::server());
+    ListPins => Ok(pins::list());
+    DiffPins => Ok(pins::diff());
+    ApprovePins => Ok(pins::approved());
     Reload => Ok(running::reloaded());
     Drain => Ok(running::drained());
     ListHistory => Ok(history::list());
@@ -123,6 +127,7 @@ fn servers() -> Vec<ServerReport> {
         retry_in_ms: None,
         pid: Some(8130),
         starts: 1,
+        pins: None,
         backends: Vec::new(),
     };
     let docs = ServerReport {
@@ -138,6 +143,11 @@ fn servers() -> Vec<ServerReport> {
         retry_in_ms: Some(4000),
         pid: None,
         starts: 7,
+        pins: Some(PinCounts {
+            changed: 1,
+            new: 1,
+            held: 2,
+        }),
         backends: vec![backend("10.0.0.1:8080/mcp", 3), backend("10.0.0.2:8080/mcp", 4)],
     };
     vec![git, docs]

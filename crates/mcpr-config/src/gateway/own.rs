@@ -26,6 +26,7 @@ pub(crate) fn read(node: &Node, folder: &dyn Fn(&Path) -> Folder) -> Result<Gate
     members.read_into(&mut options.timeouts, "timeouts", |node| {
         timeouts(node, Timeouts::default())
     })?;
+    members.read_into(&mut options.pins, "pins", |node| node.choice(&keys::PINS))?;
     members.read_into(&mut options.drain, "drain", drain)?;
     members.read_into(&mut options.limits, "limits", limits)?;
     members.read_into(&mut options.log, "log", |node| log(node, folder))?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use mcpr_config::History as Options;
 use mcpr_store::{CallRow, Store};
 use mcpr_telemetry::Secrets;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -35,6 +35,13 @@ pub(super) struct Writer {
     ids: Ids,
     /// Bytes that were written since it was looked whether they are too many.
     unpruned: u64,
+}
+
+/// What is to be written.
+pub(super) struct Items {
+    pub(super) queue: mpsc::Receiver<Item>,
+    /// Ends a pause: there is much, or somebody waits.
+    pub(super) hurry: Arc<Notify>,
 }
 
 /// What is written together.
@@ -65,7 +72,7 @@ impl Writer {
     }
 
     /// Writes until the gateway ends, then what is left.
-    pub(super) async fn run(mut self, mut items: mpsc::Receiver<Item>, end: CancellationToken) {
+    pub(super) async fn run(mut self, mut items: Items, end: CancellationToken) {
         let mut pruning = interval(PRUNING);
         pruning.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -73,15 +80,15 @@ impl Writer {
                 biased;
                 () = end.cancelled() => break,
                 _ = pruning.tick() => self.prune().await,
-                item = items.recv() => match item {
+                item = items.queue.recv() => match item {
                     Some(item) => self.write(collect(item, &mut items, &end).await).await,
                     None => return,
                 },
             }
         }
-        items.close();
+        items.queue.close();
         let mut rest = Batch::default();
-        while let Ok(item) = items.try_recv() {
+        while let Ok(item) = items.queue.try_recv() {
             rest.add(item);
         }
         self.write(rest).await;
@@ -174,18 +181,20 @@ impl Batch {
     }
 }
 
-/// Collects what comes within a pause; who waits for it, and the end of the gateway, end the pause.
-async fn collect(first: Item, items: &mut mpsc::Receiver<Item>, end: &CancellationToken) -> Batch {
+/// Collects what comes within a pause; who waits for it, much of it, and the end of the gateway end the
+/// pause. Nobody looks meanwhile, so that a call wakes nobody.
+async fn collect(first: Item, items: &mut Items, end: &CancellationToken) -> Batch {
     let mut batch = Batch::default();
     let mut more = batch.add(first);
-    let mut pause = std::pin::pin!(sleep(PAUSE));
-    while more {
+    if more {
         tokio::select! {
-            biased;
-            () = end.cancelled() => break,
-            () = &mut pause => break,
-            item = items.recv() => more = item.is_some_and(|item| batch.add(item)),
+            () = end.cancelled() => {}
+            () = items.hurry.notified() => {}
+            () = sleep(PAUSE) => {}
         }
+    }
+    while more && let Ok(item) = items.queue.try_recv() {
+        more = batch.add(item);
     }
     batch
 }

@@ -1,5 +1,6 @@
 //! The table of past calls.
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
@@ -10,13 +11,24 @@ use crate::{CallQuery, CallRow};
 const COLUMNS: &str = "id, at_ms, duration_us, request_id, correlation_id, method, server, tool, status, code, \
                        error, principal, client, project, arguments";
 
+/// The bytes of all calls are counted once for all of these: the trigger that does it for a single
+/// one takes as long as the call itself.
 pub(super) fn put(db: &mut Connection, calls: &[CallRow]) -> Result<(), Fault> {
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    let put = put_uncounted(db, calls);
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true)?;
+    put
+}
+
+fn put_uncounted(db: &mut Connection, calls: &[CallRow]) -> Result<(), Fault> {
     change(db, |tx| {
+        let mut bytes = 0;
         let mut put = tx.prepare_cached(&format!(
             "INSERT OR IGNORE INTO calls ({COLUMNS}, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         ))?;
         for call in calls {
-            put.execute(params![
+            let size = call.bytes().cast_signed();
+            let added = put.execute(params![
                 call.id,
                 call.at_ms,
                 call.duration_us.cast_signed(),
@@ -32,9 +44,12 @@ pub(super) fn put(db: &mut Connection, calls: &[CallRow]) -> Result<(), Fault> {
                 call.client,
                 call.project,
                 call.arguments,
-                call.bytes().cast_signed(),
+                size,
             ])?;
+            bytes += if added > 0 { size } else { 0 };
         }
+        let mut count = tx.prepare_cached("UPDATE calls_size SET bytes = bytes + ?")?;
+        count.execute([bytes])?;
         Ok(())
     })
 }

@@ -16,6 +16,7 @@ use crate::books::Books;
 use crate::cli::history::{Export, Format};
 use crate::out::Out;
 use crate::out::phrase::counted;
+use crate::out::text::printable;
 use crate::problem::Problem;
 
 /// How many calls are asked for at once; their arguments can be large.
@@ -98,6 +99,9 @@ impl<'a> Target<'a> {
     /// Writes data, and tells whether anybody still reads.
     fn write(&mut self, bytes: &[u8]) -> Result<bool, Problem> {
         match self {
+            Self::Standard(out) if out.is_terminal() => {
+                out.feed(printable(&String::from_utf8_lossy(bytes)).as_bytes())
+            }
             Self::Standard(out) => out.feed(bytes),
             Self::File(path, file) => {
                 let written = file.write_all(bytes);
