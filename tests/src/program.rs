@@ -1,7 +1,7 @@
 //! A gateway as users start it: a process of its own.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -57,14 +57,33 @@ impl Program {
     ///
     /// When it cannot be started.
     pub fn launch(&self) {
+        self.launch_with(&[]);
+    }
+
+    /// Starts the process with these flags too.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be started.
+    pub fn launch_with(&self, flags: &[&str]) {
         let stderr = File::options()
             .create(true)
             .append(true)
             .open(self.home.path().join("stderr"))
             .expect("a file for stderr");
+        self.launch_onto(stderr.into(), flags);
+    }
+
+    /// Starts the process with these flags, and this as its stderr.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be started.
+    pub fn launch_onto(&self, stderr: Stdio, flags: &[&str]) {
         let mut command = self.command("mcpr-gateway");
         command
             .args(["serve", "--port", &self.port.to_string()])
+            .args(flags)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(stderr);
@@ -211,6 +230,11 @@ impl Program {
             .map(|(name, entry)| ((*name).to_owned(), entry.clone()))
             .collect();
         configuration(&servers, own)
+    }
+
+    /// Where it keeps its state.
+    pub fn home(&self) -> &Path {
+        self.home.path()
     }
 
     /// The path of its configuration file.

@@ -1,8 +1,10 @@
 //! Files, variables and flags, put together.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use mcpr_config::{Config, ConfigError, Environment, Locations, LogFile, Overrides, Paths, Process};
+use mcpr_telemetry::Tracer;
 
 /// What a gateway is told.
 #[derive(Debug)]
@@ -11,6 +13,10 @@ pub(crate) struct Settings {
     pub(crate) paths: Paths,
     /// What the files say, with the variables and flags over them.
     pub(crate) config: Config,
+    /// Who is told of spans.
+    pub(crate) tracer: Tracer,
+    /// How often the log tells of memory.
+    pub(crate) memory: Option<Duration>,
     /// How it is read again; nothing for a gateway that has its files to itself.
     pub(crate) origin: Option<Origin>,
 }
@@ -69,6 +75,8 @@ impl Settings {
         Ok(Self {
             paths: locations.paths,
             config,
+            tracer: Tracer::off(),
+            memory: None,
             origin: None,
         })
     }

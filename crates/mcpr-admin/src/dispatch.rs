@@ -14,12 +14,12 @@ use crate::{
     CreatedToken, DeleteProject, DeleteToolset, DisableServer, DisableTool, DiscoverTools, Discovered, Drain,
     Drained, EnableServer, EnableTool, EquipToolset, Equipped, ErrorCode, ExplainTool, Explanation, Failure,
     GetPrompt, HistoryList, ListHistory, ListProjects, ListPrompts, ListResources, ListServers, ListTokens,
-    ListTools, ListToolsets, Operation, OverrideTool, ProjectList, ProjectReport, PromptList, PurgeHistory,
-    Purged, ReadResource, Relayed, Reload, Reloaded, ResourceList, RestartServer, RevokeToken, RotateToken,
-    SaveProject, SaveToolset, ServerDetail, ServerList, ServerReport, ShowCall, ShowProject, ShowServer,
-    ShowTool, ShowToolset, Status, StatusReport, Stop, Stopping, Streamed, TokenList, TokenReport,
-    ToolDetail, ToolList, ToolSwitch, ToolsetDetail, ToolsetList, ToolsetReport, UnequipToolset, Unequipped,
-    Watch,
+    ListTools, ListToolsets, LogReport, Operation, OverrideTool, ProjectList, ProjectReport, PromptList,
+    PurgeHistory, Purged, ReadResource, Relayed, Reload, Reloaded, ResourceList, RestartServer, RevokeToken,
+    RotateToken, SaveProject, SaveToolset, ServerDetail, ServerList, ServerReport, SetLogLevel, ShowCall,
+    ShowLog, ShowProject, ShowServer, ShowTool, ShowToolset, Status, StatusReport, Stop, Stopping, Streamed,
+    TokenList, TokenReport, ToolDetail, ToolList, ToolSwitch, ToolsetDetail, ToolsetList, ToolsetReport,
+    UnequipToolset, Unequipped, Watch,
 };
 
 /// What the path of every operation begins with.
@@ -133,6 +133,8 @@ operations! {
     ListHistory:    "history/list",     read_only = true  => HistoryList;
     ShowCall:       "history/show",     read_only = true  => CallReport;
     PurgeHistory:   "history/purge",    read_only = false => Purged;
+    ShowLog:        "log/show",         read_only = true  => LogReport;
+    SetLogLevel:    "log/level",        read_only = false => LogReport;
 }
 
 /// All operations whose answer can be a stream; [`dispatch`] does not carry them out as such.

@@ -35,6 +35,7 @@ pub use failure::{ErrorCode, Failure};
 pub use operation::history::{
     CallReport, CallStatus, HistoryList, ListHistory, PurgeHistory, Purged, ShowCall,
 };
+pub use operation::log::{LogReport, SetLogLevel, ShowLog};
 pub use operation::projects::{
     DeleteProject, ListProjects, ProjectList, ProjectReport, SaveProject, ShowProject,
 };

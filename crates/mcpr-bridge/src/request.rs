@@ -19,6 +19,8 @@ pub struct Hop<'a> {
     pub client_info: &'a RawJson,
     /// From which level on the client wants log messages.
     pub log_level: Option<&'a str>,
+    /// The `traceparent` of the hop, where mcpr tells a collector of it.
+    pub span: Option<&'a str>,
 }
 
 /// The text of `params` for the server.
@@ -78,7 +80,9 @@ fn meta_for(meta: Option<&Object>, hop: &Hop<'_>) -> Option<Rope> {
     let none = Object::read(&empty).expect("an empty object is one");
     let mut edit = Edit::new(meta.unwrap_or(&none));
     edit.remove_where(stays_here);
-    meta.inspect(|meta| carry_on(&mut edit, meta));
+    if meta.is_some() || hop.span.is_some() {
+        carry_on(&mut edit, meta.unwrap_or(&none), hop.span);
+    }
     if let Some(token) = hop.progress {
         edit.set(key::PROGRESS_TOKEN, Rope::from(token.to_string()));
     }
@@ -117,6 +121,7 @@ mod tests {
             capabilities: &RawJson::from_static("{}"),
             client_info: &RawJson::from_static(r#"{"name":"c","version":"1"}"#),
             log_level: None,
+            span: None,
         };
         String::from_utf8(test(&hop).into_bytes().to_vec()).unwrap()
     }

@@ -6,19 +6,20 @@ mod veil;
 mod writer;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use mcpr_protocol::{Method, Object};
+use mcpr_protocol::Method;
 use mcpr_store::Store;
 use mcpr_telemetry::{CallRecord, Secrets};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use self::row::Draft;
-use self::writer::Writer;
+use self::writer::{Inbox, Writer};
+use crate::layers::Layer;
 use crate::plan::Plan;
 
 /// How many calls may wait to be written.
@@ -36,6 +37,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) struct History {
     queue: mpsc::Sender<Item>,
     backlog: Arc<Backlog>,
+    /// Ends the pause in which the writer collects calls.
+    hurry: Arc<Notify>,
     plans: watch::Receiver<Arc<Plan>>,
     end: CancellationToken,
     writing: TaskTracker,
@@ -56,8 +59,11 @@ enum Item {
 /// What waits to be written, and what never will be.
 #[derive(Default)]
 struct Backlog {
+    calls: AtomicUsize,
     bytes: AtomicU64,
     shed: AtomicU64,
+    /// The same since the start.
+    shed_ever: AtomicU64,
 }
 
 impl History {
@@ -70,32 +76,22 @@ impl History {
         most: Option<usize>,
     ) -> Self {
         let (queue, items) = mpsc::channel(QUEUE);
-        let (backlog, end, writing) = (Arc::default(), CancellationToken::new(), TaskTracker::new());
+        let (backlog, hurry) = (Arc::default(), Arc::default());
+        let (end, writing) = (CancellationToken::new(), TaskTracker::new());
         let writer = Writer::new(store, plans.clone(), secrets, Arc::clone(&backlog), most);
-        writing.spawn(writer.run(items, end.clone()));
+        let inbox = Inbox {
+            items,
+            hurry: Arc::clone(&hurry),
+            end: end.clone(),
+        };
+        writing.spawn(writer.run(inbox));
         Self {
             queue,
             backlog,
+            hurry,
             plans,
             end,
             writing,
-        }
-    }
-
-    /// Takes a call that a server or a built-in tool had; other requests leave no trace.
-    pub(crate) fn take(
-        &self,
-        record: &CallRecord<'_>,
-        method: &Method,
-        params: Option<&Object>,
-        project: Option<&str>,
-    ) {
-        if record.server.is_none() || !is_kept(method) {
-            return;
-        }
-        let options = self.plans.borrow().options.history;
-        if options.max_size > 0 {
-            self.offer(Draft::of(record, params, project, options.arguments));
         }
     }
 
@@ -104,6 +100,7 @@ impl History {
         let (done, written) = oneshot::channel();
         let written = async {
             if self.queue.send(Item::Written(done)).await.is_ok() {
+                self.hurry.notify_one();
                 // A writer that has ended has written all it will.
                 let _ = written.await;
             }
@@ -126,7 +123,16 @@ impl History {
         if waiting > QUEUE_BYTES || self.queue.try_send(Item::Call(draft)).is_err() {
             self.backlog.bytes.fetch_sub(size, Ordering::Relaxed);
             self.backlog.shed.fetch_add(1, Ordering::Relaxed);
+            self.backlog.shed_ever.fetch_add(1, Ordering::Relaxed);
+        } else if self.backlog.calls.fetch_add(1, Ordering::Relaxed) == QUEUE / 2 {
+            // Only then: to wake the writer costs more than all the rest.
+            self.hurry.notify_one();
         }
+    }
+
+    /// How many calls were left out since the start.
+    pub(crate) fn shed(&self) -> u64 {
+        self.backlog.shed_ever.load(Ordering::Relaxed)
     }
 }
 
@@ -143,10 +149,27 @@ impl Backlog {
     }
 }
 
+impl Layer for History {
+    /// Takes a call that a server or a built-in tool had; other requests leave no trace.
+    fn after(&self, record: &CallRecord<'_>) {
+        if record.server.is_none() || !is_kept(record.method) {
+            return;
+        }
+        let options = self.plans.borrow().options.history;
+        if options.max_size > 0 {
+            self.offer(Draft::of(record, options.arguments));
+        }
+    }
+
+    fn only_watches(&self) -> bool {
+        true
+    }
+}
+
 /// The methods that use something of a server; lists and pings only look.
-fn is_kept(method: &Method) -> bool {
+fn is_kept(method: &str) -> bool {
     matches!(
-        method,
+        Method::new(method),
         Method::ToolsCall | Method::PromptsGet | Method::ResourcesRead | Method::Complete
     )
 }

@@ -51,6 +51,7 @@ mod subscriptions;
 mod suspension;
 mod tasks;
 mod toolsets;
+mod traces;
 mod visits;
 mod watch;
 

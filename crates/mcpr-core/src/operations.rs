@@ -3,6 +3,7 @@
 mod explain;
 mod history;
 mod items;
+mod log;
 mod projects;
 mod requests;
 mod running;

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mcpr_admin::{ErrorCode, Failure, Reloaded};
-use mcpr_config::{Config, ConfigError, GatewayOptions, ServerEntry};
+use mcpr_config::{Config, ConfigError, GatewayOptions, LogOptions, ServerEntry};
 use mcpr_store::{SavedEquip, SavedProject, SavedToolset, Store, StoreError, Switch};
+use mcpr_telemetry::{Level, LogControl, Timed};
 
 use crate::gateway::Gateway;
 use crate::plan::{Plan, Switches};
@@ -78,6 +79,7 @@ impl Gateway {
     /// Reads the configuration again and changes what differs. Servers with the same entry, and all
     /// sessions, live on; a file that cannot be read changes nothing.
     pub(crate) async fn reload(&self) -> Result<Reloaded, Failure> {
+        let _timed = Timed::of("reading the configuration again");
         let _one_at_a_time = self.planning.lock().await;
         let read = self.reload.clone().ok_or_else(|| {
             Failure::new(
@@ -101,6 +103,7 @@ impl Gateway {
         let projects = projects.map_err(|error| Failure::new(ErrorCode::Failed, error.to_string()))?;
         let before = self.plan();
         let reloaded = differences(&before, &config);
+        self.follow_log_level(before.options.log.level, config.gateway.log.level);
         self.toolsets.replace(&config.gateway.toolsets, &stored, None);
         self.replan(|plan| {
             let known = std::mem::take(&mut plan.servers);
@@ -119,6 +122,26 @@ impl Gateway {
             "the configuration was read again"
         );
         Ok(reloaded)
+    }
+}
+
+impl Gateway {
+    /// Logs what the configuration says now, unless that is what it said before: what an operator has
+    /// chosen meanwhile then stays.
+    fn follow_log_level(&self, before: Level, now: Level) {
+        if let Some(log) = self.log.as_ref().filter(|_| before != now) {
+            self.change_log_level(log, now, "the configuration changed what is logged");
+        }
+    }
+
+    /// Changes what is logged, and tells that where both the old and the new level let it through.
+    pub(crate) fn change_log_level(&self, log: &LogControl, level: Level, why: &str) {
+        let before = log.level();
+        if before > level {
+            log.set_level(level);
+        }
+        tracing::info!(%before, now = %level, "{why}");
+        log.set_level(level);
     }
 }
 
@@ -168,6 +191,12 @@ fn differences(before: &Plan, after: &Config) -> Reloaded {
     }
 }
 
+/// Whether a log is written as it was; what is written follows at once.
+fn same_log(old: &LogOptions, new: &LogOptions) -> bool {
+    let level = new.level;
+    LogOptions { level, ..old.clone() } == *new
+}
+
 /// Settings that were read once, when the gateway started.
 fn needs_restart(old: &GatewayOptions, new: &GatewayOptions) -> Vec<String> {
     let (limits, fresh) = (&old.limits, &new.limits);
@@ -177,7 +206,7 @@ fn needs_restart(old: &GatewayOptions, new: &GatewayOptions) -> Vec<String> {
         ("allowedOrigins", old.allowed_origins != new.allowed_origins),
         ("tls", old.tls != new.tls),
         ("startup", old.startup != new.startup),
-        ("log", old.log != new.log),
+        ("log", !same_log(&old.log, &new.log)),
         ("limits.requestBody", limits.request_body != fresh.request_body),
         ("limits.connections", limits.connections != fresh.connections),
         (

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use mcpr_config::History as Options;
 use mcpr_store::{CallRow, Store};
-use mcpr_telemetry::Secrets;
-use tokio::sync::{mpsc, oneshot, watch};
+use mcpr_telemetry::{Secrets, Timed};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -35,6 +35,14 @@ pub(super) struct Writer {
     ids: Ids,
     /// Bytes that were written since it was looked whether they are too many.
     unpruned: u64,
+}
+
+/// What comes to be written.
+pub(super) struct Inbox {
+    pub(super) items: mpsc::Receiver<Item>,
+    /// Somebody waits, or there is not much room left.
+    pub(super) hurry: Arc<Notify>,
+    pub(super) end: CancellationToken,
 }
 
 /// What is written together.
@@ -65,23 +73,23 @@ impl Writer {
     }
 
     /// Writes until the gateway ends, then what is left.
-    pub(super) async fn run(mut self, mut items: mpsc::Receiver<Item>, end: CancellationToken) {
+    pub(super) async fn run(mut self, mut inbox: Inbox) {
         let mut pruning = interval(PRUNING);
         pruning.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 biased;
-                () = end.cancelled() => break,
+                () = inbox.end.cancelled() => break,
                 _ = pruning.tick() => self.prune().await,
-                item = items.recv() => match item {
-                    Some(item) => self.write(collect(item, &mut items, &end).await).await,
+                item = inbox.items.recv() => match item {
+                    Some(item) => self.write(inbox.collect(item).await).await,
                     None => return,
                 },
             }
         }
-        items.close();
+        inbox.items.close();
         let mut rest = Batch::default();
-        while let Ok(item) = items.try_recv() {
+        while let Ok(item) = inbox.items.try_recv() {
             rest.add(item);
         }
         self.write(rest).await;
@@ -91,8 +99,10 @@ impl Writer {
     async fn write(&mut self, batch: Batch) {
         if !batch.drafts.is_empty() {
             let bytes: u64 = batch.drafts.iter().map(Draft::size).sum();
+            let calls = batch.drafts.len();
             self.put(batch.drafts).await;
             self.backlog.bytes.fetch_sub(bytes, Ordering::Relaxed);
+            self.backlog.calls.fetch_sub(calls, Ordering::Relaxed);
             self.unpruned += bytes;
         }
         self.backlog.tell();
@@ -106,6 +116,7 @@ impl Writer {
     }
 
     async fn put(&mut self, drafts: Vec<Draft>) {
+        let _timed = Timed::of("writing calls to the history");
         let calls = drafts.len();
         let rows: Vec<CallRow> = drafts.into_iter().map(|draft| self.row(draft)).collect();
         let written = self.while_telling(self.store.put_calls(rows)).await;
@@ -132,6 +143,7 @@ impl Writer {
 
     /// Drops what is too old and what is too much.
     async fn prune(&mut self) {
+        let _timed = Timed::of("dropping old calls from the history");
         let Options { keep, max_size, .. } = self.options();
         self.unpruned = 0;
         let oldest = keep.map(|keep| {
@@ -174,18 +186,22 @@ impl Batch {
     }
 }
 
-/// Collects what comes within a pause; who waits for it, and the end of the gateway, end the pause.
-async fn collect(first: Item, items: &mut mpsc::Receiver<Item>, end: &CancellationToken) -> Batch {
-    let mut batch = Batch::default();
-    let mut more = batch.add(first);
-    let mut pause = std::pin::pin!(sleep(PAUSE));
-    while more {
-        tokio::select! {
-            biased;
-            () = end.cancelled() => break,
-            () = &mut pause => break,
-            item = items.recv() => more = item.is_some_and(|item| batch.add(item)),
+impl Inbox {
+    /// Collects what comes within a pause. It is not looked at meanwhile, so that calls do not wake the
+    /// writer one by one; who is in a hurry, and the end of the gateway, end the pause.
+    async fn collect(&mut self, first: Item) -> Batch {
+        let mut batch = Batch::default();
+        let mut more = batch.add(first);
+        if more {
+            tokio::select! {
+                () = self.end.cancelled() => {}
+                () = self.hurry.notified() => {}
+                () = sleep(PAUSE) => {}
+            }
         }
+        while more {
+            more = self.items.try_recv().is_ok_and(|item| batch.add(item));
+        }
+        batch
     }
-    batch
 }
