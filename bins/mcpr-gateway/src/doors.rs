@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use mcpr_config::GatewayOptions;
-use mcpr_core::front::http::Door;
-use mcpr_transport::http::server::{BindError, Bound, Limits, Options, Tls};
+use mcpr_core::front::http::{BindError, Bound, Door, Options, Tls, options};
 
 use crate::manager::Passed;
 use crate::problem::Problem;
@@ -75,17 +74,4 @@ pub(crate) fn network(gateway: &GatewayOptions, passed: Vec<Passed>) -> Result<V
         .into_iter()
         .map(|Passed { name, socket }| Bound::passed(&name, socket));
     Ok(bound.collect::<Result<_, _>>()?)
-}
-
-fn options(gateway: &GatewayOptions) -> Options {
-    Options {
-        allowed_hosts: gateway.allowed_hosts.clone(),
-        allowed_origins: gateway.allowed_origins.clone(),
-        limits: Limits {
-            body: gateway.limits.request_body,
-            connections: gateway.limits.connections,
-            ..Limits::default()
-        },
-        ..Options::default()
-    }
 }

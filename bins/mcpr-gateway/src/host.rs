@@ -4,9 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpr_admin::{Execute, Failure, Operation};
-use mcpr_auth::Principal;
-use mcpr_core::{Facts, Gateway, Operator};
+use mcpr_core::{Facts, Gateway};
 use mcpr_store::Store;
 use mcpr_telemetry::Telemetry;
 use mcpr_transport::child::Guardian;
@@ -21,7 +19,6 @@ use crate::settings::Settings;
 pub(crate) struct Host {
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) guardian: Guardian,
-    operator: Operator,
     store: Arc<dyn Store>,
 }
 
@@ -68,22 +65,11 @@ impl Host {
             None => gateway,
         };
         let gateway = gateway.start().await?;
-        let operator = Operator::new(gateway.clone());
         Ok(Self {
             gateway,
             guardian,
-            operator,
             store,
         })
-    }
-
-    /// Carries out what this process, as its own operator, wants.
-    pub(crate) async fn ask<O>(&self, operation: O) -> Result<O::Output, Failure>
-    where
-        O: Operation,
-        Operator: Execute<O, Principal>,
-    {
-        self.operator.execute(&Principal::local(), operation).await
     }
 
     /// Takes nothing new, and lets calls under way finish for as long as the configuration says.

@@ -25,11 +25,11 @@ pub(crate) async fn make(host: &Host, name: &str) -> Result<Secret, Failure> {
         scopes: vec![Scope::Read, Scope::Call],
         ..CreateToken::new(name)
     };
-    Ok(host.ask(wanted).await?.secret)
+    Ok(host.gateway.operate(wanted).await?.secret)
 }
 
 async fn make_if_none(host: &Host) -> Result<Option<Secret>, Failure> {
-    if !host.ask(ListTokens {}).await?.tokens.is_empty() {
+    if !host.gateway.operate(ListTokens {}).await?.tokens.is_empty() {
         return Ok(None);
     }
     make(host, "first").await.map(Some)

@@ -1,8 +1,7 @@
 //! Requests that take several rounds (2026-07-28): what the server still needs, and the retry.
 
 use bytes::Bytes;
-use mcpr_protocol::{Edit, Object, RawJson, Rope};
-use memchr::memmem;
+use mcpr_protocol::{Edit, Mark, Object, RawJson, Rope};
 
 use crate::answer::Malformed;
 use crate::question::Question;
@@ -49,7 +48,7 @@ impl InputRequired {
     ///
     /// [`Malformed`] where it says that it needs more, but not what.
     pub fn read(result: &RawJson) -> Result<Option<Self>, Malformed> {
-        if memmem::find(result.as_bytes(), INPUT_REQUIRED.as_bytes()).is_none() {
+        if !result.may_hold(Mark::InputRequired) {
             return Ok(None);
         }
         let Ok(object) = Object::read(result) else {

@@ -2,7 +2,7 @@
 
 use mcpr_protocol::{Edit, Envelope, Method, Object, RawJson, Rope, Version, key};
 
-use crate::trace::carry_on;
+use crate::trace::{self, carry_on};
 
 /// The next hop of a request.
 #[derive(Clone, Debug)]
@@ -76,13 +76,12 @@ fn drop_what_is_not_understood(edit: &mut Edit<'_>, object: &Object, hop: &Hop<'
 
 /// The new `_meta`, or `None` if the client's can stay (or stay away).
 fn meta_for(meta: Option<&Object>, hop: &Hop<'_>) -> Option<Rope> {
-    let empty = RawJson::from_static("{}");
-    let none = Object::read(&empty).expect("an empty object is one");
-    let mut edit = Edit::new(meta.unwrap_or(&none));
+    let Some(meta) = meta else {
+        return own_meta(hop);
+    };
+    let mut edit = Edit::new(meta);
     edit.remove_where(stays_here);
-    if meta.is_some() || hop.span.is_some() {
-        carry_on(&mut edit, meta.unwrap_or(&none), hop.span);
-    }
+    carry_on(&mut edit, meta, hop.span);
     if let Some(token) = hop.progress {
         edit.set(key::PROGRESS_TOKEN, Rope::from(token.to_string()));
     }
@@ -95,6 +94,36 @@ fn meta_for(meta: Option<&Object>, hop: &Hop<'_>) -> Option<Rope> {
         }
     }
     (!edit.is_empty()).then(|| edit.finish())
+}
+
+/// The `_meta` of a request that came without one, which is how most come.
+fn own_meta(hop: &Hop<'_>) -> Option<Rope> {
+    let mut meta = Rope::new();
+    let mut add = |member: &str, value: &[u8]| {
+        meta.push_static(if meta.is_empty() { "{" } else { "," });
+        meta.push_string(member);
+        meta.push_static(":");
+        meta.push_text(value);
+    };
+    if let Some(token) = hop.progress {
+        add(key::PROGRESS_TOKEN, token.to_string().as_bytes());
+    }
+    if hop.version >= Version::V2026_07_28 {
+        for (member, value) in Envelope::members(hop.version, hop.capabilities, hop.client_info) {
+            add(member, value.as_bytes());
+        }
+        if let Some(level) = hop.log_level {
+            add(key::LOG_LEVEL, RawJson::string(level).as_bytes());
+        }
+    }
+    if let Some(span) = hop.span {
+        add(trace::PARENT, RawJson::string(span).as_bytes());
+    }
+    if meta.is_empty() {
+        return None;
+    }
+    meta.push_static("}");
+    Some(meta)
 }
 
 /// Members of `_meta` that say something between the client and mcpr only.
@@ -175,6 +204,15 @@ mod tests {
             )),
             r#"{"_meta":{}}"#
         );
+    }
+
+    #[test]
+    fn a_span_goes_along_where_the_client_sends_no_meta() {
+        let text = hop(Version::V2025_11_25, Some(7), |hop| {
+            let span = Some("00-1-2-01");
+            params(None, Vec::new(), &Hop { span, ..hop.clone() })
+        });
+        assert_eq!(text, r#"{"_meta":{"progressToken":7,"traceparent":"00-1-2-01"}}"#);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! What a client gets to see of a server's result.
 
-use mcpr_protocol::{Edit, Era, Method, Object, RawJson, Rope, Version, key};
-use memchr::memmem;
+use mcpr_protocol::{Edit, Era, Mark, Method, Object, RawJson, Rope, Version, key};
 
 use crate::block::{block, text, with_uri};
 use crate::{Expose, Passage};
@@ -48,12 +47,12 @@ pub fn told_task(raw: &RawJson, client: Version, expose: Expose<'_>) -> Rope {
 
 /// A look for the few words without which nothing in the content can need a change.
 fn has_blocks_to_change(raw: &RawJson, passage: &Passage<'_>) -> bool {
-    let has = |word: &str| memmem::find(raw.as_bytes(), word.as_bytes()).is_some();
+    let has = |mark| raw.may_hold(mark);
     match passage.method {
         Method::ResourcesRead => true,
-        Method::TasksGet => has("\"uri\""),
+        Method::TasksGet => has(Mark::Uri),
         Method::ToolsCall | Method::PromptsGet => {
-            has("\"resource") || passage.client < Version::V2025_03_26 && has("\"audio\"")
+            has(Mark::Resource) || passage.client < Version::V2025_03_26 && has(Mark::Audio)
         }
         _ => false,
     }

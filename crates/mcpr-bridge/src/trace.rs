@@ -2,7 +2,7 @@
 
 use mcpr_protocol::{Edit, Object, RawJson};
 
-const PARENT: &str = "traceparent";
+pub(crate) const PARENT: &str = "traceparent";
 const STATE: &str = "tracestate";
 const BAGGAGE: &str = "baggage";
 

@@ -42,6 +42,9 @@ pub(crate) struct Layers {
     findings: Vec<Finding>,
 }
 
+/// What faults name in the place of a file, where the configuration is a text.
+const TEXT: &str = "(configuration)";
+
 /// Keys of other programs' files that look like ours.
 const FOREIGN_ROOT: [&str; 1] = ["mcp"];
 
@@ -74,20 +77,36 @@ impl Config {
     ///
     /// As for [`Config::load`].
     pub fn from_files(files: &[PathBuf], env: &dyn Environment) -> Result<Self, ConfigError> {
-        let credentials = env.variable("CREDENTIALS_DIRECTORY").map(PathBuf::from);
         let sources = files
             .iter()
             .map(|file| open(file, env))
             .collect::<Result<Vec<_>, _>>()?;
-        Self::build(
-            &sources,
-            &SecretFolders {
-                credentials,
-                own: None,
-            },
-            env,
-            References::FillIn,
-        )
+        Self::build(&sources, &credentials(env), env, References::FillIn)
+    }
+
+    /// Reads a text instead of a file; its relative paths are meant from the working folder.
+    ///
+    /// # Errors
+    ///
+    /// A text that is not JSON, or says something about the gateway itself that is not valid. A fault in a
+    /// server is only that server's.
+    ///
+    /// ```
+    /// use mcpr_config::{Config, Process};
+    ///
+    /// let text = r#"{ "mcpServers": { "git": { "command": "uvx", "args": ["mcp-server-git"] } } }"#;
+    /// let config = Config::from_text(text, &Process)?;
+    /// assert_eq!(config.servers[0].name.as_str(), "git");
+    /// # Ok::<(), mcpr_config::ConfigError>(())
+    /// ```
+    pub fn from_text(text: &str, env: &dyn Environment) -> Result<Self, ConfigError> {
+        let source = Source::decode(&env.absolute(Path::new(TEXT)), text.as_bytes())?;
+        let config = Self::build(&[source], &credentials(env), env, References::FillIn)?;
+        Ok(Self {
+            files: Vec::new(),
+            contents: Contents::default(),
+            ..config
+        })
     }
 
     pub(crate) fn build(
@@ -116,6 +135,14 @@ impl Config {
             files,
             contents: Contents::of(sources),
         })
+    }
+}
+
+/// Where secrets are, without any place of mcpr's own.
+fn credentials(env: &dyn Environment) -> SecretFolders {
+    SecretFolders {
+        credentials: env.variable("CREDENTIALS_DIRECTORY").map(PathBuf::from),
+        own: None,
     }
 }
 

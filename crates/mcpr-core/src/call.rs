@@ -7,13 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use mcpr_bridge::{Hop, INPUT_RESPONSES, Passage, REQUEST_STATE, with_text};
-use mcpr_protocol::{Ability, Era, Id, LogLevel, Method, Object, RawJson, Rope, Version};
+use mcpr_protocol::{Ability, Era, Id, LogLevel, Mark, Method, Object, RawJson, Rope, Version};
 use mcpr_registry::Kind;
 use mcpr_router::Lease;
 use mcpr_telemetry::{Steps, Trace};
 use mcpr_transport::{Outgoing, Party};
 use mcpr_upstream::{NOBODY, Repeat, Replica, Status, Told};
-use memchr::memmem;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::task::task_tracker::TaskTrackerToken;
@@ -326,7 +325,7 @@ impl Call {
         let changed = match &self.method {
             Method::TasksGet | Method::TasksUpdate | Method::TasksCancel => self.renamed_task(&result),
             method if takes_inputs(method) => {
-                let needs_more = memmem::find(result.as_bytes(), b"input_required").is_some();
+                let needs_more = result.may_hold(Mark::InputRequired);
                 let wrapped = needs_more
                     .then(|| self.gateway.wrap_state(self, backend, &result))
                     .flatten();

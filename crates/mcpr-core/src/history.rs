@@ -6,7 +6,7 @@ mod veil;
 mod writer;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mcpr_protocol::Method;
@@ -18,12 +18,14 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use self::row::Draft;
-use self::writer::{Inbox, Writer};
+use self::writer::{Items, Writer};
 use crate::layers::Layer;
 use crate::plan::Plan;
 
 /// How many calls may wait to be written.
 const QUEUE: usize = 8192;
+/// So many are written before their time: more at once are no faster, and take more memory.
+const PLENTY: usize = 1024;
 /// How many bytes they may take; arguments can be large.
 const QUEUE_BYTES: u64 = 64 << 20;
 /// How long the end of the gateway waits for what is left to be written.
@@ -36,9 +38,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Taking one never waits. What there is no room for is left out and counted.
 pub(crate) struct History {
     queue: mpsc::Sender<Item>,
-    backlog: Arc<Backlog>,
-    /// Ends the pause in which the writer collects calls.
+    /// Ends the pause in which calls are collected.
     hurry: Arc<Notify>,
+    backlog: Arc<Backlog>,
     plans: watch::Receiver<Arc<Plan>>,
     end: CancellationToken,
     writing: TaskTracker,
@@ -59,7 +61,6 @@ enum Item {
 /// What waits to be written, and what never will be.
 #[derive(Default)]
 struct Backlog {
-    calls: AtomicUsize,
     bytes: AtomicU64,
     shed: AtomicU64,
     /// The same since the start.
@@ -76,19 +77,18 @@ impl History {
         most: Option<usize>,
     ) -> Self {
         let (queue, items) = mpsc::channel(QUEUE);
-        let (backlog, hurry) = (Arc::default(), Arc::default());
-        let (end, writing) = (CancellationToken::new(), TaskTracker::new());
+        let (backlog, end, writing) = (Arc::default(), CancellationToken::new(), TaskTracker::new());
         let writer = Writer::new(store, plans.clone(), secrets, Arc::clone(&backlog), most);
-        let inbox = Inbox {
-            items,
+        let hurry = Arc::<Notify>::default();
+        let items = Items {
+            queue: items,
             hurry: Arc::clone(&hurry),
-            end: end.clone(),
         };
-        writing.spawn(writer.run(inbox));
+        writing.spawn(writer.run(items, end.clone()));
         Self {
             queue,
-            backlog,
             hurry,
+            backlog,
             plans,
             end,
             writing,
@@ -124,8 +124,8 @@ impl History {
             self.backlog.bytes.fetch_sub(size, Ordering::Relaxed);
             self.backlog.shed.fetch_add(1, Ordering::Relaxed);
             self.backlog.shed_ever.fetch_add(1, Ordering::Relaxed);
-        } else if self.backlog.calls.fetch_add(1, Ordering::Relaxed) == QUEUE / 2 {
-            // Only then: to wake the writer costs more than all the rest.
+        }
+        if QUEUE - self.queue.capacity() > PLENTY {
             self.hurry.notify_one();
         }
     }

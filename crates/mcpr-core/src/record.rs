@@ -1,9 +1,8 @@
 //! One record for each request.
 
 use http::StatusCode;
-use mcpr_protocol::{Method, Object, RawJson, Response, code};
+use mcpr_protocol::{Mark, Method, Object, RawJson, Response, code};
 use mcpr_telemetry::{CallRecord, HttpFacts, Payload, Status, Steps, Trace};
-use memchr::memmem;
 use tokio::time::Instant;
 
 use crate::call::Call;
@@ -109,7 +108,7 @@ pub(crate) fn said_of(response: &Response) -> Option<String> {
 
 /// Whether a result says of itself that the tool failed.
 fn is_tool_error(result: &RawJson) -> bool {
-    memmem::find(result.as_bytes(), b"\"isError\"").is_some()
+    result.may_hold(Mark::Failure)
         && Object::read(result)
             .is_ok_and(|object| object.get("isError").is_some_and(|flag| flag.as_str() == "true"))
 }

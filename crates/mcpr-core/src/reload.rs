@@ -1,10 +1,11 @@
 //! Changes of the plan while everything runs: by operators, by other processes, by the configuration.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use mcpr_admin::{ErrorCode, Failure, Reloaded};
-use mcpr_config::{Config, ConfigError, GatewayOptions, LogOptions, ServerEntry};
+use mcpr_config::{Config, ConfigError, Finding, GatewayOptions, LogOptions, ServerEntry, Severity};
 use mcpr_store::{SavedEquip, SavedProject, SavedToolset, Store, StoreError, Switch};
 use mcpr_telemetry::{Level, LogControl, Timed};
 
@@ -91,6 +92,7 @@ impl Gateway {
         let read =
             read.map_err(|_| Failure::new(ErrorCode::Failed, "the configuration could not be read"))?;
         let mut config = read.map_err(|error| unreadable(&error))?;
+        refuse_nothing(&self.plan().files, &config.files)?;
         config.servers.splice(..0, self.tools.entry());
         refuse_own_url(&mut config.servers, &self.facts.listen);
         for secret in config.servers.iter().flat_map(|entry| &entry.secrets) {
@@ -152,8 +154,25 @@ fn unreadable(error: &ConfigError) -> Failure {
         text = format!("{text}: {inner}");
         cause = inner.source();
     }
-    let failure = Failure::new(ErrorCode::Invalid, format!("the old configuration stays: {text}"));
+    let failure = Failure::new(
+        ErrorCode::InvalidConfig,
+        format!("the old configuration stays: {text}"),
+    );
     failure.hint("mend the file and reload again; `mcpr-gateway check` shows all that is wrong")
+}
+
+/// No file at all in place of those that were there is a slip, or an editor between two steps, and no
+/// wish to end all servers.
+fn refuse_nothing(before: &[PathBuf], now: &[PathBuf]) -> Result<(), Failure> {
+    let Some(gone) = before.last().filter(|_| now.is_empty()) else {
+        return Ok(());
+    };
+    let text = format!(
+        "the old configuration stays: the configuration file `{}` is gone",
+        gone.display()
+    );
+    Err(Failure::new(ErrorCode::InvalidConfig, text)
+        .hint("put it back; for a gateway without servers, let it hold `{\"mcpServers\": {}}`"))
 }
 
 /// What a new configuration changes.
@@ -187,7 +206,12 @@ fn differences(before: &Plan, after: &Config) -> Reloaded {
         unchanged: (fresh.intersection(&known).count() - changed.len()) as u64,
         changed,
         needs_restart: needs_restart(&before.options, &after.gateway),
-        warnings: after.warnings.iter().map(ToString::to_string).collect(),
+        warnings: after
+            .warnings
+            .iter()
+            .filter(|finding| finding.severity > Severity::Note)
+            .map(Finding::text)
+            .collect(),
     }
 }
 

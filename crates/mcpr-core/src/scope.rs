@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use http::HeaderMap;
 use http::request::Parts;
+use http::{HeaderMap, HeaderName};
 use mcpr_admin::ActiveBy;
 use mcpr_auth::{Names, Principal};
 use mcpr_config::Expose;
@@ -13,13 +13,16 @@ use mcpr_registry::{Pattern, Selection};
 use crate::plan::Plan;
 use crate::toolsets::{Toolset, Toolsets};
 
-/// The header and the parameter of the query that name a project (PRJ-01).
-const PROJECT: (&str, &str) = ("x-mcpr-project", "project");
-/// Those that name a toolset.
-const TOOLSET: (&str, &str) = ("x-mcpr-toolset", "toolset");
+/// The header that names a project, as the parameter [`PROJECT`] of the query does (PRJ-01).
+static PROJECT_HEADER: HeaderName = HeaderName::from_static("x-mcpr-project");
+const PROJECT: &str = "project";
+
+/// The header that names a toolset, as the parameter [`TOOLSET`] does.
+static TOOLSET_HEADER: HeaderName = HeaderName::from_static("x-mcpr-toolset");
+const TOOLSET: &str = "toolset";
 
 /// The header that names tags of backends that a client would like (LB-02).
-const PREFER: &str = "x-mcpr-prefer";
+static PREFER: HeaderName = HeaderName::from_static("x-mcpr-prefer");
 /// The most tags that are looked at, and the longest.
 const MOST_TAGS: (usize, usize) = (8, 64);
 
@@ -94,14 +97,14 @@ impl Asked {
     pub(crate) fn by(head: &Parts) -> Self {
         let query = head.uri.query().unwrap_or_default();
         let named = |value: &Arc<str>| !value.is_empty();
-        let said = |(header, parameter)| {
+        let said = |header, parameter| {
             let header = header_of(&head.headers, header).filter(named);
             header.or_else(|| parameter_of(query, parameter).filter(named))
         };
         Self {
-            project: said(PROJECT),
-            toolset: said(TOOLSET),
-            prefer: header_of(&head.headers, PREFER).map_or_else(Arc::default, |tags| tags_in(&tags)),
+            project: said(&PROJECT_HEADER, PROJECT),
+            toolset: said(&TOOLSET_HEADER, TOOLSET),
+            prefer: header_of(&head.headers, &PREFER).map_or_else(Arc::default, |tags| tags_in(&tags)),
         }
     }
 
@@ -304,7 +307,8 @@ fn only(toolset: Option<Arc<Toolset>>) -> Choice {
 
 /// The value of a header. What cannot be read limits all the same: bytes that are no text name nothing that
 /// is there, and neither do several values that differ (RFC 9110 5.3).
-fn header_of(headers: &HeaderMap, name: &str) -> Option<Arc<str>> {
+fn header_of(headers: &HeaderMap, name: &HeaderName) -> Option<Arc<str>> {
+    headers.get(name)?;
     let mut values: Vec<_> = headers.get_all(name).iter().collect();
     values.dedup();
     let texts = values
@@ -316,6 +320,9 @@ fn header_of(headers: &HeaderMap, name: &str) -> Option<Arc<str>> {
 
 /// The value of a parameter in a query, decoded (RFC 3986, WHATWG URL: application/x-www-form-urlencoded).
 fn parameter_of(query: &str, name: &str) -> Option<Arc<str>> {
+    if query.is_empty() {
+        return None;
+    }
     let mut pairs = form_urlencoded::parse(query.as_bytes());
     pairs
         .find(|(key, _)| key == name)

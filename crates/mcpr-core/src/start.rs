@@ -6,10 +6,11 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
 
 use http::Uri;
+use mcpr_auth::TokenStore;
 use mcpr_bridge::Sealer;
 use mcpr_config::{Config, ConfigError, Fault, ServerEntry, ServerState, StartMode, StartOrder, StartWhen};
 use mcpr_protocol::RawJson;
-use mcpr_router::Router;
+use mcpr_router::{Balance, Router};
 use mcpr_store::{Memory as MemoryStore, Store, StoreError};
 use mcpr_telemetry::{CallLog, LogControl, Metrics, Secrets, Tracer};
 use mcpr_upstream::{CLIENT_NAME, Dial, Phase, Pool, PoolOptions, Reach, SecretText};
@@ -18,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::audience::Audiences;
-use crate::doorkeeper::Doorkeeper;
+use crate::doorkeeper::{Doorkeeper, changed};
 use crate::events::tell_changes;
 use crate::fold::Folder;
 use crate::gateway::{Facts, Gateway};
@@ -50,6 +51,8 @@ pub struct Builder {
     calls: CallLog,
     log: Option<LogControl>,
     tracer: Tracer,
+    balance: Option<Arc<dyn Balance>>,
+    tokens: Option<Arc<dyn TokenStore>>,
     layers: Vec<Arc<dyn Layer>>,
     tools: Vec<Tool>,
     secrets: Secrets,
@@ -59,6 +62,7 @@ pub struct Builder {
 
 /// The gateway could not start.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StartError {
     /// The store cannot be read.
     #[error("the database cannot be used")]
@@ -82,6 +86,8 @@ impl Builder {
             calls: CallLog::none(),
             log: None,
             tracer: Tracer::off(),
+            balance: None,
+            tokens: None,
             layers: Vec::new(),
             tools: Vec::new(),
             secrets: Secrets::default(),
@@ -123,6 +129,20 @@ impl Builder {
     /// Tells of the spans of requests here.
     pub fn tracer(self, tracer: Tracer) -> Self {
         Self { tracer, ..self }
+    }
+
+    /// Chooses among the backends of a server by this rule instead of the configured ones (`balance`). Backends
+    /// that are not ready, are at their limit or fail again and again are never among those it chooses from.
+    pub fn balance(mut self, rule: impl Balance + 'static) -> Self {
+        self.balance = Some(Arc::new(rule));
+        self
+    }
+
+    /// Lets in whom this says, instead of the holders of mcpr's own tokens. `mcpr-ctl tokens` and the admin API
+    /// then make, list and revoke none.
+    pub fn tokens(mut self, tokens: impl TokenStore + 'static) -> Self {
+        self.tokens = Some(Arc::new(tokens));
+        self
     }
 
     /// Has this code run before and after each request, behind the layers that were added before.
@@ -185,7 +205,7 @@ impl Builder {
             assignments,
             notes,
         } = recall(&*store).await?;
-        let doorkeeper = Doorkeeper::new(&*store).await?;
+        let doorkeeper = Doorkeeper::new(&*store, self.tokens).await?;
         let others = self.dial.unwrap_or_else(|| Arc::new(dialer(&self.config)));
         let dial = Arc::new(NativeDial {
             tools: tools.clone(),
@@ -257,7 +277,7 @@ impl Builder {
             toolsets,
             facts: self.facts,
             started_at: SystemTime::now(),
-            router: Router::new(pool.clone()),
+            router: Router::new(pool.clone()).balanced_by(self.balance),
             pool,
             store,
             doorkeeper,
@@ -412,7 +432,7 @@ async fn sweep(gateway: std::sync::Weak<Gateway>, stop: CancellationToken) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            changed = tokens.changed() => if changed.is_err() { return },
+            () = changed(&mut tokens) => {}
             () = tokio::time::sleep(pause) => {}
         }
         let Some(gateway) = gateway.upgrade() else { return };

@@ -1,14 +1,15 @@
 //! The checks of a stateless request against the headers it came with (2026-07-28, transports).
 
+use std::fmt;
 use std::sync::Arc;
 
-use http::HeaderMap;
+use http::header::AsHeaderName;
+use http::{HeaderMap, HeaderName};
 use mcpr_auth::Principal;
 use mcpr_protocol::{
-    Envelope, Era, Method, Object, RawJson, Request, Version, decode_value, encode_value, key,
+    Envelope, Era, Method, Object, RawJson, Request, Version, Word, decode_value, encode_value, key,
 };
 use mcpr_registry::{ParamHeader, ParamKind};
-use memchr::memmem;
 
 use crate::client::{Client, Context};
 use crate::fault::Fault;
@@ -16,24 +17,32 @@ use crate::scope::Asked;
 use crate::sight::Sight;
 
 /// The header that repeats the revision.
-pub(crate) const VERSION: &str = "mcp-protocol-version";
-const METHOD: &str = "mcp-method";
-const NAME: &str = "mcp-name";
+pub(crate) static VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+/// Without this there is no claim to be stateless.
+static CLAIM: Word = Word::new(key::PROTOCOL_VERSION);
+static METHOD: HeaderName = HeaderName::from_static("mcp-method");
+static NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// The envelope of a request, if it claims to be stateless.
 pub(crate) fn envelope(params: Option<&RawJson>) -> Result<Option<Envelope>, Fault> {
-    if params.is_none_or(|params| !may_claim(params)) {
+    Ok(claim(params)?.map(|(_, envelope)| envelope))
+}
+
+/// The same with the params that it was found in.
+pub(crate) fn claim(params: Option<&RawJson>) -> Result<Option<(Object, Envelope)>, Fault> {
+    let params = params.filter(|params| may_claim(params));
+    let Some(params) = params.and_then(|params| Object::read(params).ok()) else {
         return Ok(None);
-    }
-    let params = params.and_then(|params| Object::read(params).ok());
-    let meta = params.and_then(|params| params.object("_meta"));
-    meta.map_or(Ok(None), |meta| Envelope::read(&meta).map_err(Fault::Envelope))
+    };
+    let meta = params.object("_meta");
+    let envelope = meta.map_or(Ok(None), |meta| Envelope::read(&meta).map_err(Fault::Envelope))?;
+    Ok(envelope.map(|envelope| (params, envelope)))
 }
 
 /// A look for the name without which there is no claim; names with escapes need a closer one.
 fn may_claim(params: &RawJson) -> bool {
     let text = params.as_bytes();
-    memmem::find(text, key::PROTOCOL_VERSION.as_bytes()).is_some() || memchr::memchr(b'\\', text).is_some()
+    CLAIM.is_in(text) || memchr::memchr(b'\\', text).is_some()
 }
 
 /// The context of a stateless request that came without headers: over a pipe.
@@ -61,13 +70,13 @@ pub(crate) fn context(principal: Principal, envelope: &Envelope) -> Result<Conte
 pub(crate) fn check(
     headers: &HeaderMap,
     request: &Request,
-    envelope: &Envelope,
+    (params, envelope): (&Object, &Envelope),
     sight: &Sight,
 ) -> Result<(), Fault> {
-    let version = single(headers, VERSION)?;
+    let version = single(headers, &VERSION)?;
     if version != Some(envelope.version.as_str()) {
         return Err(disagrees(
-            VERSION,
+            VERSION.as_str(),
             "params._meta[\"io.modelcontextprotocol/protocolVersion\"]",
         ));
     }
@@ -81,16 +90,12 @@ pub(crate) fn check(
     if !exists(&request.method) {
         return Err(Fault::MethodNotFound(request.method.to_string()));
     }
-    if single(headers, METHOD)? != Some(request.method.as_str()) {
-        return Err(disagrees(METHOD, "method"));
+    if single(headers, &METHOD)? != Some(request.method.as_str()) {
+        return Err(disagrees(METHOD.as_str(), "method"));
     }
-    let params = request
-        .params
-        .as_ref()
-        .and_then(|params| Object::read(params).ok());
-    check_name(headers, &request.method, params.as_ref())?;
-    match params {
-        Some(params) if request.method == Method::ToolsCall => check_arguments(headers, &params, sight),
+    check_name(headers, &request.method, params)?;
+    match request.method {
+        Method::ToolsCall => check_arguments(headers, params, sight),
         _ => Ok(()),
     }
 }
@@ -115,15 +120,15 @@ fn exists(method: &Method) -> bool {
     )
 }
 
-fn check_name(headers: &HeaderMap, method: &Method, params: Option<&Object>) -> Result<(), Fault> {
+fn check_name(headers: &HeaderMap, method: &Method, params: &Object) -> Result<(), Fault> {
     let Some(member) = method.named_by() else {
         return Ok(());
     };
-    let value = single(headers, NAME)?.ok_or_else(|| disagrees(NAME, member))?;
+    let value = single(headers, &NAME)?.ok_or_else(|| disagrees(NAME.as_str(), member))?;
     let value = decode_value(value).map_err(|error| Fault::HeaderMismatch(format!("`{NAME}`: {error}")))?;
     // A body without the name is told so by the method itself.
-    match params.and_then(|params| params.text(member)) {
-        Some(named) if named != value => Err(disagrees(NAME, member)),
+    match params.text(member) {
+        Some(named) if named != value => Err(disagrees(NAME.as_str(), member)),
         _ => Ok(()),
     }
 }
@@ -144,7 +149,7 @@ fn check_arguments(headers: &HeaderMap, params: &Object, sight: &Sight) -> Resul
 
 fn check_argument(headers: &HeaderMap, param: &ParamHeader, arguments: &RawJson) -> Result<(), Fault> {
     let field = param.field();
-    let sent = single(headers, &field)?;
+    let sent = single(headers, field.as_str())?;
     let expected = param.value_in(arguments);
     let same = match (sent, &expected) {
         (None, None) => true,
@@ -170,7 +175,10 @@ fn same_value(sent: &str, expected: &str, kind: ParamKind) -> Result<bool, Fault
 }
 
 /// The one value of a header; two are two different readings.
-fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Fault> {
+fn single<'h>(
+    headers: &'h HeaderMap,
+    name: impl AsHeaderName + fmt::Display + Copy,
+) -> Result<Option<&'h str>, Fault> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else {
         return Ok(None);

@@ -8,10 +8,9 @@ use std::time::{Duration, SystemTime};
 
 use mcpr_auth::Principal;
 use mcpr_bridge::{Purpose, with_text};
-use mcpr_protocol::{Object, RawJson};
+use mcpr_protocol::{Mark, Object, RawJson};
 use mcpr_registry::ServerName;
 use mcpr_upstream::Upstream;
-use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
 use crate::client::Context;
@@ -55,7 +54,9 @@ impl Gateway {
         backend: &Upstream,
         result: &RawJson,
     ) -> Option<RawJson> {
-        memmem::find(result.as_bytes(), b"\"taskId\"")?;
+        if !result.may_hold(Mark::TaskId) {
+            return None;
+        }
         let object = Object::read(result).ok()?;
         if object.text("resultType")? != "task" {
             return None;

@@ -76,7 +76,7 @@ impl<'a> Edit<'a> {
         }
         for (key, value) in self.added.drain(..) {
             out.insert(if first { "" } else { "," });
-            out.rope.append(RawJson::string(key).into());
+            out.string(key);
             out.insert(":");
             out.rope.append(value);
             first = false;
@@ -141,13 +141,17 @@ impl Pieces<'_> {
         self.rope.push_static(text);
     }
 
+    fn string(&mut self, text: &str) {
+        self.rope.push_string(text);
+    }
+
     fn splice(&mut self, value: Rope) {
         self.flush();
         self.rope.append(value);
     }
 
     fn flush(&mut self) {
-        self.rope.push(self.text.bytes().slice(self.from..self.to));
+        self.rope.push_slice(self.text.bytes(), self.from..self.to);
         self.from = self.to;
     }
 

@@ -7,7 +7,6 @@
 mod ability;
 mod batch;
 mod declined;
-mod depth;
 mod edit;
 mod envelope;
 mod error;
@@ -18,9 +17,12 @@ mod message;
 mod meta;
 mod method;
 mod object;
+mod plain;
 mod raw;
 mod rope;
 mod version;
+mod walk;
+mod word;
 
 pub use ability::{Abilities, Ability};
 pub use declined::declined;
@@ -37,3 +39,4 @@ pub use object::{Member, Object, ObjectError};
 pub use raw::{NotJson, RawJson};
 pub use rope::Rope;
 pub use version::{Era, UnknownVersion, Version};
+pub use word::{Mark, Word};

@@ -6,7 +6,9 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{Id, Method, RawJson, Rope, code, depth};
+use crate::walk::{Unexpected, Walk, depth};
+use crate::word::Marks;
+use crate::{Id, Method, RawJson, Rope, code};
 
 /// One message; its payloads are slices of the buffer it was parsed from.
 #[derive(Clone, Debug)]
@@ -100,10 +102,24 @@ impl Fault {
     }
 }
 
-/// All members that any message has. One flat struct, because raw values do not survive serde's
+/// All members that any message has, as they stand in its text.
+#[derive(Default)]
+struct Flat<'a> {
+    jsonrpc: Option<&'a [u8]>,
+    id: Option<&'a [u8]>,
+    method: Option<&'a [u8]>,
+    params: Option<&'a [u8]>,
+    result: Option<&'a [u8]>,
+    error: Option<&'a [u8]>,
+    /// How deep the message is nested.
+    depth: usize,
+    marks: Option<Marks>,
+}
+
+/// The same as serde_json reads them. One flat struct, because raw values do not survive serde's
 /// untagged and flattened enums.
 #[derive(Deserialize)]
-struct Flat<'a> {
+struct Spelled<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
     jsonrpc: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
@@ -130,11 +146,7 @@ impl Message {
     ///
     /// [`Broken`] with the JSON-RPC code to answer with, and the id where there was one.
     pub fn parse(text: &Bytes) -> Result<Self, Broken> {
-        let flat = Flat::parse(text).map_err(|fault| Broken { fault, id: None })?;
-        let id = flat.id(text);
-        let known = id.clone().ok().flatten();
-        flat.classify(text, id)
-            .map_err(|fault| Broken { fault, id: known })
+        Self::parse_within(text, usize::MAX)
     }
 
     /// Parses one message that must not be nested more than `most` levels deep: what comes after may
@@ -144,8 +156,12 @@ impl Message {
     ///
     /// As [`Message::parse`].
     pub fn parse_within(text: &Bytes, most: usize) -> Result<Self, Broken> {
-        let message = Self::parse(text)?;
-        if !depth::exceeds(text, most) {
+        let flat = Flat::parse(text).map_err(|fault| Broken { fault, id: None })?;
+        let id = flat.id(text);
+        let known = id.clone().ok().flatten();
+        let message = flat.classify(text, id);
+        let message = message.map_err(|fault| Broken { fault, id: known })?;
+        if flat.depth <= most {
             return Ok(message);
         }
         let id = match message {
@@ -170,26 +186,57 @@ impl Message {
 
 impl<'a> Flat<'a> {
     fn parse(text: &'a Bytes) -> Result<Self, Fault> {
+        Self::walk(text).or_else(|Unexpected| Self::spell(text))
+    }
+
+    fn walk(text: &'a [u8]) -> Result<Self, Unexpected> {
+        let mut flat = Self::default();
+        let seen = Walk::object(text, |name, place| {
+            let member = match name {
+                br#""jsonrpc""# => &mut flat.jsonrpc,
+                br#""id""# => &mut flat.id,
+                br#""method""# => &mut flat.method,
+                br#""params""# => &mut flat.params,
+                br#""result""# => &mut flat.result,
+                br#""error""# => &mut flat.error,
+                // A name with escapes may be one of these.
+                other => return (!other.contains(&b'\\')).then_some(()).ok_or(Unexpected),
+            };
+            let twice = member.replace(&text[place]).is_some();
+            (!twice).then_some(()).ok_or(Unexpected)
+        })?;
+        Ok(Self {
+            depth: seen.depth,
+            marks: Some(seen.marks),
+            ..flat
+        })
+    }
+
+    fn spell(text: &'a Bytes) -> Result<Self, Fault> {
         let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
         if first == Some(&b'[') {
             return Err(array_fault(text)); // Serde would take its elements for the members, in order.
         }
-        serde_json::from_slice(text).map_err(|error| match (error.classify(), first) {
-            (serde_json::error::Category::Data, Some(b'{')) => Fault::Twice(error.to_string()),
-            (serde_json::error::Category::Data, _) => Fault::NotAMessage("it must be an object"),
-            _ => Fault::NotJson(error.to_string()),
-        })
+        let spelled: Spelled<'_> =
+            serde_json::from_slice(text).map_err(|error| match (error.classify(), first) {
+                (serde_json::error::Category::Data, Some(b'{')) => Fault::Twice(error.to_string()),
+                (serde_json::error::Category::Data, _) => Fault::NotAMessage("it must be an object"),
+                _ => Fault::NotJson(error.to_string()),
+            })?;
+        // It has members that serde_json passes over without a look at their letters.
+        let text = std::str::from_utf8(text).map_err(|error| Fault::NotJson(error.to_string()))?;
+        Ok(spelled.flat(depth(text.as_bytes())))
     }
 
     fn id(&self, text: &Bytes) -> Result<Option<Id>, Fault> {
         let Some(id) = self.id else { return Ok(None) };
-        let id = Id::new(RawJson::of(text, id));
+        let id = Id::new(RawJson::part_of(text, id));
         id.map(Some)
             .ok_or(Fault::NotAMessage("`id` must be a string or an integer"))
     }
 
     fn classify(&self, text: &Bytes, id: Result<Option<Id>, Fault>) -> Result<Message, Fault> {
-        if self.jsonrpc.map(RawValue::get) != Some("\"2.0\"") {
+        if self.jsonrpc != Some(b"\"2.0\"") {
             return Err(Fault::NotAMessage("`jsonrpc` must be \"2.0\""));
         }
         match self.method {
@@ -201,11 +248,11 @@ impl<'a> Flat<'a> {
         }
     }
 
-    fn call(&self, text: &Bytes, id: Option<Id>, method: &'a RawValue) -> Result<Message, Fault> {
+    fn call(&self, text: &Bytes, id: Option<Id>, method: &[u8]) -> Result<Message, Fault> {
         let method = string(method).ok_or(Fault::NotAMessage("`method` must be a string"))?;
         let params = self
             .params
-            .map(|params| RawJson::of(text, params))
+            .map(|params| RawJson::part_of(text, params))
             .filter(|params| !params.is_null());
         if params.as_ref().is_some_and(|params| !params.is_object()) {
             return Err(Fault::NotAMessage("`params` must be an object"));
@@ -224,14 +271,14 @@ impl<'a> Flat<'a> {
     }
 
     fn answer(&self, text: &Bytes, id: Result<Option<Id>, Fault>) -> Result<Response, Fault> {
-        let error = self.error.filter(|error| error.get() != "null");
+        let error = self.error.filter(|error| *error != b"null");
         let outcome = match (self.result, error) {
-            (Some(result), None) => Ok(RawJson::of(text, result)),
-            (None, Some(error)) => Err(RawJson::of(text, error)),
+            (Some(result), None) => Ok(RawJson::part_of(text, result).marked(self.marks)),
+            (None, Some(error)) => Err(RawJson::part_of(text, error)),
             (None, None) => return Err(Fault::NotAMessage("it has neither a `method` nor an answer")),
             (Some(_), Some(_)) => return Err(Fault::NotAMessage("it has both a `result` and an `error`")),
         };
-        let nameless = self.id.is_some_and(|id| id.get() == "null") && outcome.is_err();
+        let nameless = self.id == Some(b"null") && outcome.is_err();
         let id = if nameless { None } else { id? };
         if id.is_none() && outcome.is_ok() {
             return Err(Fault::NotAMessage("a `result` needs the `id` of its request"));
@@ -245,8 +292,24 @@ fn array_fault(text: &Bytes) -> Fault {
     RawJson::parse(text.clone()).map_or_else(|error| Fault::NotJson(error.to_string()), |_| Fault::Batch)
 }
 
-fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
-    let text = raw.get();
+impl<'a> Spelled<'a> {
+    fn flat(&self, depth: usize) -> Flat<'a> {
+        let text = |raw: Option<&'a RawValue>| raw.map(|raw| raw.get().as_bytes());
+        Flat {
+            jsonrpc: text(self.jsonrpc),
+            id: text(self.id),
+            method: text(self.method),
+            params: text(self.params),
+            result: text(self.result),
+            error: text(self.error),
+            depth,
+            marks: None,
+        }
+    }
+}
+
+fn string(raw: &[u8]) -> Option<Cow<'_, str>> {
+    let text = std::str::from_utf8(raw).ok()?;
     let plain = text.strip_prefix('"')?.strip_suffix('"')?;
     if plain.contains('\\') {
         serde_json::from_str(text).ok().map(Cow::Owned)
@@ -259,10 +322,10 @@ impl Request {
     /// The text of a request.
     pub fn text(id: &Id, method: &str, params: Rope) -> Rope {
         let mut text = Rope::new();
-        text.push(format!(
-            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{}",
-            RawJson::string(method).as_str()
-        ));
+        text.push_static("{\"jsonrpc\":\"2.0\",\"id\":");
+        text.push_text(id.raw().as_bytes());
+        text.push_static(",\"method\":");
+        text.push_string(method);
         with_params(text, params)
     }
 
@@ -284,10 +347,8 @@ impl Notification {
     /// The text of a notification.
     pub fn text(method: &str, params: Rope) -> Rope {
         let mut text = Rope::new();
-        text.push(format!(
-            "{{\"jsonrpc\":\"2.0\",\"method\":{}",
-            RawJson::string(method).as_str()
-        ));
+        text.push_static("{\"jsonrpc\":\"2.0\",\"method\":");
+        text.push_string(method);
         with_params(text, params)
     }
 
@@ -314,7 +375,7 @@ impl Response {
     pub fn text(id: Option<&Id>, outcome: Result<Rope, Rope>) -> Rope {
         let mut text = Rope::new();
         text.push_static("{\"jsonrpc\":\"2.0\",\"id\":");
-        text.push(id.map_or_else(|| Bytes::from_static(b"null"), Id::bytes));
+        text.push_text(id.map_or(&b"null"[..], |id| id.raw().as_bytes()));
         let (member, value) = match outcome {
             Ok(result) => (",\"result\":", result),
             Err(error) => (",\"error\":", error),

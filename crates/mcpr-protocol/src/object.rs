@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::RawJson;
+use crate::plain::unquoted;
 
 /// One level of an object: where each member stands in the text.
 #[derive(Clone, Debug)]
@@ -110,15 +111,17 @@ impl Object {
 
     /// A name that is there twice.
     fn duplicate(&self) -> Option<&str> {
-        let keys = || self.members.iter().map(|member| self.key(member));
-        if self.members.len() > 32 {
+        let keys = || self.members.iter().map(|member| self.key_bytes(member));
+        let twice = if self.members.len() > 32 {
             let mut seen = std::collections::HashSet::with_capacity(self.members.len());
-            return keys().find(|key| !seen.insert(*key));
-        }
-        keys()
-            .enumerate()
-            .find(|(index, key)| keys().take(*index).any(|other| other == *key))
-            .map(|(_, key)| key)
+            keys().position(|key| !seen.insert(key))
+        } else {
+            let mut numbered = keys().enumerate();
+            numbered
+                .find(|(index, key)| keys().take(*index).any(|other| other == *key))
+                .map(|(index, _)| index)
+        };
+        twice.map(|index| self.key(&self.members[index]))
     }
 
     fn slice(&self, member: &Member) -> RawJson {
@@ -179,17 +182,17 @@ impl Scan<'_> {
     /// From an opening quote to behind the closing one.
     fn string(&mut self) {
         self.at += 1;
-        while let Some(offset) = memchr::memchr2(b'"', b'\\', &self.text[self.at..]) {
-            let quote = self.text[self.at + offset] == b'"';
-            self.at = (self.at + offset + if quote { 1 } else { 2 }).min(self.text.len());
-            if quote {
-                return;
+        loop {
+            self.at += unquoted(&self.text[self.at..]);
+            match self.peek() {
+                Some(b'"') => break self.at += 1,
+                Some(b'\\') => self.at = (self.at + 2).min(self.text.len()),
+                Some(_) => self.at += 1,
+                None => break,
             }
         }
-        self.at = self.text.len();
     }
 
-    /// From an opening bracket to behind the one that closes it.
     fn structure(&mut self) {
         let mut depth = 0_usize;
         while let Some(byte) = self.peek() {
@@ -212,7 +215,9 @@ impl Scan<'_> {
 
 /// The name that a quoted key stands for, where it is not the text between the quotes.
 fn escaped(quoted: &[u8]) -> Option<Box<str>> {
-    memchr::memchr(b'\\', quoted)?;
+    if !quoted.contains(&b'\\') {
+        return None;
+    }
     serde_json::from_slice::<String>(quoted).ok().map(Into::into)
 }
 

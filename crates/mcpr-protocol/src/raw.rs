@@ -1,19 +1,26 @@
 //! One JSON text, carried byte for byte.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::Rope;
+use crate::rope::needs_escapes;
+use crate::word::Marks;
+use crate::{Mark, Rope};
 
 /// One complete JSON value as the text it arrived in.
 ///
 /// The text is known to be valid JSON and valid UTF-8. Cloning and slicing share the buffer;
 /// nothing is ever re-serialised, so key order, number text and unknown members survive.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct RawJson(Bytes);
+#[derive(Clone)]
+pub struct RawJson {
+    text: Bytes,
+    /// The words that were seen in the message that it is a part of, if somebody looked.
+    marks: Option<Marks>,
+}
 
 /// The text is not one JSON value.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +28,10 @@ pub struct RawJson(Bytes);
 pub struct NotJson(#[from] serde_json::Error);
 
 impl RawJson {
+    fn new(text: Bytes) -> Self {
+        Self { text, marks: None }
+    }
+
     /// Checks that `text` is exactly one JSON value, and takes it without the white space around it.
     ///
     /// # Errors
@@ -37,12 +48,17 @@ impl RawJson {
     ///
     /// When `value` does not lie inside `buffer`.
     pub(crate) fn of(buffer: &Bytes, value: &RawValue) -> Self {
-        Self(buffer.slice_ref(value.get().as_bytes()))
+        Self::part_of(buffer, value.get().as_bytes())
+    }
+
+    /// A part of a validated text that is a value itself.
+    pub(crate) fn part_of(buffer: &Bytes, value: &[u8]) -> Self {
+        Self::new(buffer.slice_ref(value))
     }
 
     /// Takes a text that this program wrote itself and knows to be JSON.
     pub fn from_static(text: &'static str) -> Self {
-        Self(Bytes::from_static(text.as_bytes()))
+        Self::new(Bytes::from_static(text.as_bytes()))
     }
 
     /// Takes a text whose parts were all JSON already and that was put together here.
@@ -54,7 +70,7 @@ impl RawJson {
             serde_json::from_slice::<&RawValue>(&text).is_ok(),
             "not JSON: {text:?}"
         );
-        Self(text)
+        Self::new(text)
     }
 
     /// Renders a serialisable value of ours.
@@ -63,33 +79,42 @@ impl RawJson {
     ///
     /// When the value cannot be JSON (a map with keys that are no strings), which is a mistake in the program.
     pub fn render(value: &impl serde::Serialize) -> Self {
-        Self(serde_json::to_vec(value).expect("our own values are JSON").into())
+        Self::new(Bytes::from(
+            serde_json::to_vec(value).expect("our own values are JSON"),
+        ))
     }
 
     /// The JSON string for `text`.
     pub fn string(text: &str) -> Self {
-        Self::render(&text)
+        if needs_escapes(text) {
+            return Self::render(&text);
+        }
+        let mut quoted = Vec::with_capacity(text.len() + 2);
+        quoted.push(b'"');
+        quoted.extend_from_slice(text.as_bytes());
+        quoted.push(b'"');
+        Self::new(Bytes::from(quoted))
     }
 
     /// The text.
     pub fn as_str(&self) -> &str {
         // SAFETY-free by construction: serde_json checked the UTF-8 of every raw value.
-        std::str::from_utf8(&self.0).expect("a JSON text is UTF-8")
+        std::str::from_utf8(&self.text).expect("a JSON text is UTF-8")
     }
 
     /// The bytes of the text.
     pub fn as_bytes(&self) -> &[u8] {
-        &self.0
+        &self.text
     }
 
     /// The buffer of the text, shared.
     pub fn bytes(&self) -> &Bytes {
-        &self.0
+        &self.text
     }
 
     /// The buffer of the text.
     pub fn into_bytes(self) -> Bytes {
-        self.0
+        self.text
     }
 
     /// Reads the text into an owned value.
@@ -98,38 +123,57 @@ impl RawJson {
     ///
     /// When the text has another shape than `T`.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_slice(&self.0)
+        serde_json::from_slice(&self.text)
     }
 
     /// The string, if the text is one.
     pub fn to_text(&self) -> Option<String> {
-        self.is_string().then(|| self.read().ok()).flatten()
+        let inner = self.as_bytes().strip_prefix(b"\"")?;
+        if memchr::memchr(b'\\', inner).is_some() {
+            return self.read().ok();
+        }
+        let inner = inner.strip_suffix(b"\"")?;
+        std::str::from_utf8(inner).ok().map(str::to_owned)
+    }
+
+    /// Whether it may hold a word. What was parsed as a part of a message knows it of the whole; any
+    /// other text is looked through.
+    pub fn may_hold(&self, mark: Mark) -> bool {
+        match self.marks {
+            Some(marks) => marks.has(mark),
+            None => mark.is_in(&self.text),
+        }
+    }
+
+    /// The same with what was seen in the message that it is a part of.
+    pub(crate) fn marked(self, marks: Option<Marks>) -> Self {
+        Self { marks, ..self }
     }
 
     /// Whether the text is an object.
     pub fn is_object(&self) -> bool {
-        self.0.first() == Some(&b'{')
+        self.text.first() == Some(&b'{')
     }
 
     /// Whether the text is an array.
     pub fn is_array(&self) -> bool {
-        self.0.first() == Some(&b'[')
+        self.text.first() == Some(&b'[')
     }
 
     /// Whether the text is a string.
     pub fn is_string(&self) -> bool {
-        self.0.first() == Some(&b'"')
+        self.text.first() == Some(&b'"')
     }
 
     /// Whether the text is `null`.
     pub fn is_null(&self) -> bool {
-        self.0.first() == Some(&b'n')
+        self.text.first() == Some(&b'n')
     }
 
     /// The elements, if the text is an array.
     pub fn elements(&self) -> Option<Vec<RawJson>> {
-        let parts: Vec<&RawValue> = serde_json::from_slice(&self.0).ok()?;
-        Some(parts.into_iter().map(|part| Self::of(&self.0, part)).collect())
+        let parts: Vec<&RawValue> = serde_json::from_slice(&self.text).ok()?;
+        Some(parts.into_iter().map(|part| Self::of(&self.text, part)).collect())
     }
 
     /// The array with some elements replaced; `None` where nothing is (or the text is no array).
@@ -137,22 +181,36 @@ impl RawJson {
         let mut text = Rope::new();
         let mut from = 0;
         for element in self.elements()? {
-            let start = element.as_bytes().as_ptr() as usize - self.0.as_ptr() as usize;
+            let start = element.as_bytes().as_ptr() as usize - self.text.as_ptr() as usize;
             if let Some(new) = change(&element) {
-                text.push(self.0.slice(from..start));
+                text.push(self.text.slice(from..start));
                 text.append(new);
                 from = start + element.as_bytes().len();
             }
         }
-        text.push(self.0.slice(from..));
+        text.push(self.text.slice(from..));
         (from > 0).then_some(text)
+    }
+}
+
+impl PartialEq for RawJson {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for RawJson {}
+
+impl Hash for RawJson {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
     }
 }
 
 impl fmt::Debug for RawJson {
     /// Payloads never reach a log by accident: only the size is shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RawJson({} bytes)", self.0.len())
+        write!(f, "RawJson({} bytes)", self.text.len())
     }
 }
 
@@ -166,7 +224,7 @@ impl serde::Serialize for RawJson {
 impl<'de> serde::Deserialize<'de> for RawJson {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw: Box<RawValue> = serde::Deserialize::deserialize(deserializer)?;
-        Ok(Self(Bytes::from(raw.get().as_bytes().to_vec())))
+        Ok(Self::new(Bytes::from(raw.get().as_bytes().to_vec())))
     }
 }
 

@@ -149,7 +149,7 @@ impl CallRecord<'_> {
 
     fn fill(&self, line: &mut Line<'_>, detailed: bool) {
         line.heading("call");
-        line.bare("requestId", self.request_id);
+        line.number("requestId", self.request_id);
         line.text("correlationId", self.correlation_id);
         line.text_or_null("serverName", self.server);
         line.text_or_null("toolName", self.tool);
@@ -179,7 +179,7 @@ impl CallRecord<'_> {
         if let Some(http) = &self.http {
             line.text("httpMethod", http.method);
             line.text("path", &crate::redact::url(http.path));
-            line.bare("httpStatus", http.status);
+            line.number("httpStatus", http.status.into());
         }
     }
 }

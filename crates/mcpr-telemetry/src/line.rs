@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use std::time::Duration;
 
 use crate::clock::{Clock, stamp};
-use crate::escape::{self, put};
+use crate::escape::{self, number, put};
 use crate::level::{Format, Level};
 use crate::redact::{self, Known, Secrets};
 
@@ -101,7 +101,12 @@ impl Line<'_> {
         }
     }
 
-    /// A value that needs no quotes, such as a number.
+    /// A number.
+    pub(crate) fn number(&mut self, key: &str, value: u64) {
+        self.field(key, |line| number(line.out, value));
+    }
+
+    /// A value that needs no quotes.
     pub(crate) fn bare(&mut self, key: &str, value: impl Display) {
         self.field(key, |line| put(line.out, format_args!("{value}")));
     }
@@ -110,7 +115,11 @@ impl Line<'_> {
     pub(crate) fn millis(&mut self, key: &str, value: Duration) {
         let micros = value.as_micros();
         self.field(key, |line| {
-            put(line.out, format_args!("{}.{:03}", micros / 1000, micros % 1000))
+            number(line.out, u64::try_from(micros / 1000).unwrap_or(u64::MAX));
+            line.out.push(b'.');
+            let rest = (micros % 1000) as u16;
+            line.out
+                .extend([rest / 100, rest / 10 % 10, rest % 10].map(|digit| b'0' + digit as u8));
         });
     }
 
@@ -127,7 +136,9 @@ impl Line<'_> {
             Format::Json => {
                 self.out.extend_from_slice(b"{\"timestamp\":\"");
                 stamp(now, self.out);
-                put(self.out, format_args!("\",\"level\":\"{}\"", level.name()));
+                for piece in ["\",\"level\":\"", level.name(), "\""] {
+                    self.out.extend_from_slice(piece.as_bytes());
+                }
             }
             Format::Pretty => {
                 stamp(now, self.out);
@@ -213,6 +224,9 @@ impl fmt::Write for Clip {
 
 /// The value as it may be told: without secrets and not too long.
 fn bounded<'v>(known: &Known, value: &'v str, missing: usize) -> Cow<'v, str> {
+    if value.len() < redact::SHORTEST && missing == 0 {
+        return Cow::Borrowed(value);
+    }
     let seen = redact::floor(value, WINDOW);
     let missing = missing + value.len() - seen;
     match redact::scrub(known, &value[..seen]) {

@@ -6,6 +6,8 @@ use parking_lot::{Condvar, Mutex};
 
 /// Lines wait at most so long before they are written.
 const INTERVAL: Duration = Duration::from_millis(100);
+/// So much is written before that time has passed: it keeps the buffers small where there is much to tell.
+const PLENTY: usize = 64 * 1024;
 /// So much may wait for one destination, counting the chunk that is being written.
 pub(crate) const CAP: usize = 8 * 1024 * 1024;
 
@@ -22,6 +24,8 @@ pub(crate) struct Queue {
     written: Condvar,
     /// The size of each of the two buffers.
     half: usize,
+    /// How much ends the wait of the writer.
+    plenty: usize,
 }
 
 #[derive(Debug, Default)]
@@ -46,6 +50,7 @@ impl Queue {
             wake: Condvar::new(),
             written: Condvar::new(),
             half: cap / 2,
+            plenty: PLENTY.min(cap / 4),
         }
     }
 
@@ -61,8 +66,8 @@ impl Queue {
         state.filling.extend_from_slice(line);
         state.accepted += line.len() as u64;
         state.urgent |= urgent;
-        let half_full = before < self.half / 2 && state.filling.len() >= self.half / 2;
-        if before == 0 || urgent || half_full {
+        let plenty = before < self.plenty && state.filling.len() >= self.plenty;
+        if before == 0 || urgent || plenty {
             self.wake.notify_one();
         }
     }
@@ -76,7 +81,7 @@ impl Queue {
             self.wake.wait(&mut state);
         }
         let deadline = Instant::now() + INTERVAL;
-        while !state.urgent && !state.closed && state.filling.len() < self.half / 2 {
+        while !state.urgent && !state.closed && state.filling.len() < self.plenty {
             if self.wake.wait_until(&mut state, deadline).timed_out() {
                 break;
             }

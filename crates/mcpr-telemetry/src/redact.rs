@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
-pub(crate) use known::{Known, TELLING};
+pub(crate) use known::{Known, SHORTEST, TELLING};
 
 /// What stands in the place of a secret.
 pub const MARK: &str = "[redacted]";
@@ -75,6 +75,9 @@ impl fmt::Debug for Secrets {
 /// assert_eq!(redact::url("https://me:pw@example.com/mcp?key=1"), "https://example.com/mcp");
 /// ```
 pub fn url(url: &str) -> Cow<'_, str> {
+    if !url.bytes().any(|byte| matches!(byte, b'?' | b'#' | b'@')) {
+        return Cow::Borrowed(url);
+    }
     let parts = parts(url);
     if parts.user.is_empty() {
         Cow::Borrowed(&url[..url.len() - parts.hidden.len()])

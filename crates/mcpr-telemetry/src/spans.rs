@@ -82,8 +82,7 @@ impl Tracer {
 
     /// Begins the span of a request, if anybody is told: in the trace of the client, if there is one.
     pub fn begin(&self, span: &Span<'_>) -> Option<Trace> {
-        let exporter = self.0.as_ref()?;
-        Some(Trace(exporter.begin(span)))
+        self.0.as_ref()?.begin(span).map(Trace)
     }
 
     /// Sends away what waits, and takes no more. Blocks, a second at most.

@@ -6,6 +6,7 @@
 //! connections and hands whole messages to the gateway.
 
 mod backlog;
+mod bell;
 pub mod child;
 mod compact;
 pub mod exchange;

@@ -5,13 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
-use mcpr_protocol::{Id, Message, Notification, Object, RawJson, Response, key, notification};
+use mcpr_protocol::{Id, Message, Notification, Object, RawJson, Response, Word, key, notification};
 use parking_lot::Mutex;
 use tracing::{debug, warn};
 
 use crate::backlog::{Backlog, stray};
 use crate::party::{Lingering, may_belong, owner as owner_of};
 use crate::{Answering, Event, Exchange, Failed, Party, Reason, Sent};
+
+/// What tells whose a notification is, beside those of progress.
+static SUBSCRIPTION: Word = Word::new(key::SUBSCRIPTION_ID);
 
 /// The table of open requests: who waits for which id.
 #[derive(Debug, Default)]
@@ -237,7 +240,9 @@ fn owner(notification: &Notification) -> Option<u64> {
         return number(&Object::read(params).ok()?.get(key::PROGRESS_TOKEN)?);
     }
     // Looking inside costs a walk over the params, so only where there is something to find.
-    memchr::memmem::find(params.as_bytes(), key::SUBSCRIPTION_ID.as_bytes())?;
+    if !SUBSCRIPTION.is_in(params.as_bytes()) {
+        return None;
+    }
     let meta = Object::read(params).ok()?.object("_meta")?;
     number(&meta.get(key::SUBSCRIPTION_ID)?)
 }

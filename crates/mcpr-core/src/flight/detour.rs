@@ -11,7 +11,7 @@ use mcpr_transport::{Failed, FailedKind, Sent};
 use tokio::time::timeout;
 
 use super::Step;
-use super::attempts::is_loss;
+use super::attempts::{is_loss, is_turned_away};
 use super::begin::{begin, begin_renewed, reach};
 use super::course::{Course, Open, State};
 use super::renewals::Renewals;
@@ -28,8 +28,10 @@ impl Course {
     /// does: that is read again, and the call sent once more.
     pub(super) fn has_old_schema(&mut self, open: &Open, response: &Response) -> bool {
         let stateless = open.lease.replica.version.era() == Era::Stateless;
-        let wrong = status_of(response) == Status::Error(code::HEADER_MISMATCH);
-        if !(stateless && wrong) || std::mem::replace(&mut self.refreshed, true) {
+        let wrong = || status_of(response) == Status::Error(code::HEADER_MISMATCH);
+        if !(stateless && response.outcome.is_err() && wrong())
+            || std::mem::replace(&mut self.refreshed, true)
+        {
             return false;
         }
         let (gateway, upstream) = (self.call.gateway.clone(), open.lease.upstream.clone());
@@ -94,8 +96,9 @@ impl Course {
         }
         let harmless = self.call.may_be_repeated() && self.asking.is_untouched();
         let lost = Failed {
-            // Of what is no loss the server has said something: that is no reason to try another.
-            sent: if is_loss(failed.kind) {
+            // Of most of what is no loss the server has said something about the request, which is no
+            // reason to try another.
+            sent: if is_loss(failed.kind) || is_turned_away(failed.kind) {
                 failed.sent
             } else {
                 Sent::Maybe

@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
-use mcpr_protocol::{Edit, Message, Method, Object, RawJson, Response, Rope, key};
+use mcpr_protocol::{Edit, Message, Method, Object, RawJson, Response, Rope, Word, key};
 use mcpr_router::Lease;
 use mcpr_transport::{Outgoing, Party};
 use mcpr_upstream::Replica;
-use memchr::memmem;
 
 use super::course::{Course, Open};
 use super::task::{lost, tell};
@@ -88,8 +87,8 @@ pub(super) fn unrelated(message: Message) -> Message {
 }
 
 fn without_task(raw: RawJson) -> RawJson {
-    let related = memmem::find(raw.as_bytes(), key::RELATED_TASK.as_bytes());
-    let changed = related.and_then(|_| {
+    static RELATED: Word = Word::new(key::RELATED_TASK);
+    let related = || {
         let object = Object::read(&raw).ok()?;
         let meta = object.object("_meta")?;
         meta.get(key::RELATED_TASK)?;
@@ -99,7 +98,8 @@ fn without_task(raw: RawJson) -> RawJson {
             _ => edit.set("_meta", Edit::new(&meta).remove(key::RELATED_TASK).finish()),
         };
         Some(RawJson::trusted(edit.finish().into_bytes()))
-    });
+    };
+    let changed = RELATED.is_in(raw.as_bytes()).then(related).flatten();
     changed.unwrap_or(raw)
 }
 

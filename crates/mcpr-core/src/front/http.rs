@@ -17,12 +17,15 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use mcpr_admin::refuse;
 use mcpr_auth::{Memo, Principal, Scope, Timestamp, bearer};
+use mcpr_config::GatewayOptions;
 use mcpr_protocol::RawJson;
-use mcpr_transport::http::server::{
-    self, Bound, Call, Content, End, Front, Health, Operation, Options, Reply, Verb,
-};
+use mcpr_transport::http::server::{self, Call, Content, End, Front, Health, Operation, Reply, Verb};
 use mcpr_transport::sse;
 use serde_json::json;
+
+pub use mcpr_transport::http::server::{BindError, Bound, Limits, Mounted, Options, Pieces};
+#[cfg(feature = "tls")]
+pub use mcpr_transport::http::server::{Tls, TlsError};
 
 use self::refusal::{hung_up, unauthorized};
 use crate::fault::Fault;
@@ -35,10 +38,11 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 
 /// Who is let in at an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Door {
     /// Whoever has a token.
     Tokens,
-    /// Anybody; for loopback addresses only.
+    /// Anybody; for loopback addresses only, and behind a server that looks who comes.
     Open,
     /// The operator, whom the permissions of the socket let in; also serves the admin API.
     Control,
@@ -68,17 +72,60 @@ pub async fn serve(gateway: Arc<Gateway>, bound: Bound, door: Door, options: Opt
         admin: door == Door::Control || (door == Door::Tokens && loopback),
         ..options
     };
-    server::serve(bound, Arc::new(HttpFront { gateway, door }), options, end).await
+    let front = HttpFront {
+        gateway,
+        door,
+        mounted: false,
+    };
+    server::serve(bound, Arc::new(front), options, end).await
 }
 
-struct HttpFront {
+/// The MCP endpoint of a gateway as a service, without an address of its own: see [`Mounted`] for what is whose.
+///
+/// Of the limits for each principal, `connections` does not count.
+pub fn mount(gateway: Arc<Gateway>, door: Door, options: Options) -> Mounted<HttpFront> {
+    let front = HttpFront {
+        gateway,
+        door,
+        mounted: true,
+    };
+    Mounted::new(Arc::new(front), options)
+}
+
+/// What the configuration says of the edge.
+pub fn options(gateway: &GatewayOptions) -> Options {
+    Options {
+        allowed_hosts: gateway.allowed_hosts.clone(),
+        allowed_origins: gateway.allowed_origins.clone(),
+        limits: Limits {
+            body: gateway.limits.request_body,
+            connections: gateway.limits.connections,
+            ..Limits::default()
+        },
+        ..Options::default()
+    }
+}
+
+impl Gateway {
+    /// The MCP endpoint as a service of hyper and (with the feature `tower`) tower, for whoever has a token: to be
+    /// mounted at a path of one's own in a server that a program has already. Host and Origin are checked as ever,
+    /// by `allowedHosts` and `allowedOrigins` of the configuration.
+    pub fn service(self: &Arc<Self>) -> Mounted<HttpFront> {
+        mount(self.clone(), Door::Tokens, options(&self.plan().options))
+    }
+}
+
+/// The gateway as HTTP clients see it.
+pub struct HttpFront {
     gateway: Arc<Gateway>,
     door: Door,
+    /// Whether another server has the connections, so that there are none to count here.
+    mounted: bool,
 }
 
 /// What is remembered of a connection from one request to the next.
 #[derive(Default)]
-struct Visit {
+pub struct Visit {
     /// The token that was verified last.
     memo: Memo,
     /// What it counts as among the connections of whoever came last.
@@ -159,7 +206,7 @@ impl Front for HttpFront {
 impl HttpFront {
     /// Counts the connection among those of whoever comes on it.
     fn count_in(&self, caller: &Principal, visit: &mut Visit) -> Result<(), Box<Reply>> {
-        if visit.spot.as_ref().is_some_and(|spot| spot.is_of(caller)) {
+        if self.mounted || visit.spot.as_ref().is_some_and(|spot| spot.is_of(caller)) {
             return Ok(());
         }
         visit.spot = None;
@@ -196,9 +243,4 @@ impl HttpFront {
 fn whole(answer: Response<Bytes>) -> Reply {
     let (head, body) = answer.into_parts();
     Reply::json(head.status, body)
-}
-
-/// Whether an operator's request is the operator's to make.
-pub(crate) fn may_operate(principal: &Principal, read_only: bool) -> bool {
-    principal.allows(if read_only { Scope::Read } else { Scope::Admin })
 }

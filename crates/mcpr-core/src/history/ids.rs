@@ -1,5 +1,7 @@
 //! Ids that sort by time.
 
+use std::hash::{BuildHasher, RandomState};
+
 /// Letters and digits in the order in which texts sort, without those that look alike.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// How many letters there are behind the `h_`.
@@ -12,6 +14,8 @@ const NUMBER_BITS: u32 = 22;
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     last: u64,
+    /// Tells where the numbers of a millisecond begin; no two processes have the same.
+    beginnings: RandomState,
 }
 
 impl Ids {
@@ -21,18 +25,15 @@ impl Ids {
     /// database.
     pub(super) fn next(&mut self, ended_ms: i64) -> String {
         let millis = u64::try_from(ended_ms).unwrap_or_default();
-        let first = millis << NUMBER_BITS | u64::from(beginning());
+        let first = millis << NUMBER_BITS | u64::from(self.beginning(millis));
         self.last = first.max(self.last + 1);
         spelled(self.last)
     }
-}
 
-/// Anywhere in the first half of the numbers of a millisecond.
-fn beginning() -> u32 {
-    let mut bytes = [0; 4];
-    // Without randomness ids are still unique within this process.
-    let _ = getrandom::fill(&mut bytes);
-    u32::from_le_bytes(bytes) >> (u32::BITS - NUMBER_BITS + 1)
+    /// Anywhere in the first half of the numbers of a millisecond.
+    fn beginning(&self, millis: u64) -> u32 {
+        (self.beginnings.hash_one(millis) as u32) >> (u32::BITS - NUMBER_BITS + 1)
+    }
 }
 
 fn spelled(value: u64) -> String {

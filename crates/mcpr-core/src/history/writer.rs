@@ -37,12 +37,11 @@ pub(super) struct Writer {
     unpruned: u64,
 }
 
-/// What comes to be written.
-pub(super) struct Inbox {
-    pub(super) items: mpsc::Receiver<Item>,
-    /// Somebody waits, or there is not much room left.
+/// What is to be written.
+pub(super) struct Items {
+    pub(super) queue: mpsc::Receiver<Item>,
+    /// Ends a pause: there is much, or somebody waits.
     pub(super) hurry: Arc<Notify>,
-    pub(super) end: CancellationToken,
 }
 
 /// What is written together.
@@ -73,23 +72,23 @@ impl Writer {
     }
 
     /// Writes until the gateway ends, then what is left.
-    pub(super) async fn run(mut self, mut inbox: Inbox) {
+    pub(super) async fn run(mut self, mut items: Items, end: CancellationToken) {
         let mut pruning = interval(PRUNING);
         pruning.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 biased;
-                () = inbox.end.cancelled() => break,
+                () = end.cancelled() => break,
                 _ = pruning.tick() => self.prune().await,
-                item = inbox.items.recv() => match item {
-                    Some(item) => self.write(inbox.collect(item).await).await,
+                item = items.queue.recv() => match item {
+                    Some(item) => self.write(collect(item, &mut items, &end).await).await,
                     None => return,
                 },
             }
         }
-        inbox.items.close();
+        items.queue.close();
         let mut rest = Batch::default();
-        while let Ok(item) = inbox.items.try_recv() {
+        while let Ok(item) = items.queue.try_recv() {
             rest.add(item);
         }
         self.write(rest).await;
@@ -99,10 +98,8 @@ impl Writer {
     async fn write(&mut self, batch: Batch) {
         if !batch.drafts.is_empty() {
             let bytes: u64 = batch.drafts.iter().map(Draft::size).sum();
-            let calls = batch.drafts.len();
             self.put(batch.drafts).await;
             self.backlog.bytes.fetch_sub(bytes, Ordering::Relaxed);
-            self.backlog.calls.fetch_sub(calls, Ordering::Relaxed);
             self.unpruned += bytes;
         }
         self.backlog.tell();
@@ -186,22 +183,20 @@ impl Batch {
     }
 }
 
-impl Inbox {
-    /// Collects what comes within a pause. It is not looked at meanwhile, so that calls do not wake the
-    /// writer one by one; who is in a hurry, and the end of the gateway, end the pause.
-    async fn collect(&mut self, first: Item) -> Batch {
-        let mut batch = Batch::default();
-        let mut more = batch.add(first);
-        if more {
-            tokio::select! {
-                () = self.end.cancelled() => {}
-                () = self.hurry.notified() => {}
-                () = sleep(PAUSE) => {}
-            }
+/// Collects what comes within a pause; who waits for it, much of it, and the end of the gateway end the
+/// pause. Nobody looks meanwhile, so that a call wakes nobody.
+async fn collect(first: Item, items: &mut Items, end: &CancellationToken) -> Batch {
+    let mut batch = Batch::default();
+    let mut more = batch.add(first);
+    if more {
+        tokio::select! {
+            () = end.cancelled() => {}
+            () = items.hurry.notified() => {}
+            () = sleep(PAUSE) => {}
         }
-        while more {
-            more = self.items.try_recv().is_ok_and(|item| batch.add(item));
-        }
-        batch
     }
+    while more && let Ok(item) = items.queue.try_recv() {
+        more = batch.add(item);
+    }
+    batch
 }

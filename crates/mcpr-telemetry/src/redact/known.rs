@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use super::pairs::Pairs;
 use super::{MARK, floor};
 
-/// Shorter values are everyday words and numbers.
-const SHORTEST: usize = 6;
+/// Shorter values are everyday words and numbers; no other credential that is taken out is as short either.
+pub(crate) const SHORTEST: usize = 6;
 /// A line of a longer value is a secret by itself from this length on.
 const SHORTEST_LINE: usize = 16;
 /// So much of a long value is enough to know it by.

@@ -103,7 +103,7 @@ impl Tracer {
 }
 
 impl Exporter {
-    pub(super) fn begin(&self, span: &Span<'_>) -> Running {
+    pub(super) fn begin(&self, span: &Span<'_>) -> Option<Running> {
         let carried = [("traceparent", span.parent), ("tracestate", span.state)];
         let carried = carried
             .into_iter()
@@ -115,12 +115,12 @@ impl Exporter {
             .with_start_time(span.began)
             .with_attributes(of_request(span))
             .start_with_context(&self.tracer, &parent);
-        Running {
+        Some(Running {
             tracer: self.tracer.clone(),
             method: span.method.to_owned(),
             own: Context::new().with_remote_span_context(request.span_context().clone()),
             spans: Mutex::new(Spans { request, hop: None }),
-        }
+        })
     }
 
     pub(super) fn shut_down(&self) {

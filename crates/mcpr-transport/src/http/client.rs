@@ -9,6 +9,7 @@ pub(crate) mod address;
 mod answer;
 mod body;
 mod call;
+mod carrier;
 mod connect;
 mod flow;
 mod hop;

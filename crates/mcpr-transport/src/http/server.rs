@@ -1,7 +1,7 @@
 //! Takes HTTP connections and hands whole requests to the gateway.
 //!
 //! [`Bound`] holds an address, [`serve`] answers on it until it is told to stop, a [`Front`] gives
-//! the answers. A request passes the checks of the edge in this order: Host and Origin (403),
+//! the answers; a [`Mounted`] front answers on the connections of another server. A request passes the checks of the edge in this order: Host and Origin (403),
 //! caller (401), verb (405), `Accept` and `Content-Type` (406, 415), size and arrival of the body
 //! (413, 408).
 
@@ -14,6 +14,7 @@ mod front;
 mod guard;
 mod holder;
 mod intake;
+mod mounted;
 mod options;
 mod pulse;
 mod refusal;
@@ -38,6 +39,7 @@ pub use accepts::Accepts;
 pub use bound::{BindError, Bound};
 pub use front::{Call, Front, Health, Operation, Verb};
 pub use holder::Holder;
+pub use mounted::{Mounted, Pieces};
 pub use options::{Limits, Options};
 pub use refusal::Refusal;
 pub use reply::{Content, EventStream, Reply};
@@ -177,6 +179,7 @@ impl Rules {
             guard: bound.is_network().then(|| Guard::new(&options)),
             endpoint: format!("/{}", options.endpoint.trim_matches('/')),
             admin: options.admin,
+            mounted: false,
             limits: options.limits,
             #[cfg(feature = "tls")]
             tls: options.tls,

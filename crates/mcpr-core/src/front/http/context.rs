@@ -31,9 +31,9 @@ impl HttpFront {
         let (headers, asked) = (&head.headers, Asked::by(head));
         let stateless = |fault| (fault, Era::Stateless);
         let session = |fault| (fault, Era::Session);
-        if let Some(envelope) = stateless::envelope(request.params.as_ref()).map_err(stateless)? {
+        if let Some((params, envelope)) = stateless::claim(request.params.as_ref()).map_err(stateless)? {
             let sight = self.gateway.sight_of(caller, &asked);
-            stateless::check(headers, request, &envelope, &sight).map_err(stateless)?;
+            stateless::check(headers, request, (&params, &envelope), &sight).map_err(stateless)?;
             let context = stateless::context(caller.clone(), &envelope).map_err(stateless)?;
             return Ok(Some(Context {
                 path: Some(PATH),
@@ -82,7 +82,7 @@ impl HttpFront {
 /// Whether the headers name a version of the stateless era.
 pub(super) fn names_stateless_version(headers: &HeaderMap) -> bool {
     let version = headers
-        .get(stateless::VERSION)
+        .get(&stateless::VERSION)
         .and_then(|value| value.to_str().ok());
     version
         .and_then(|text| text.parse::<Version>().ok())
@@ -104,7 +104,7 @@ fn without_envelope(method: &Method) -> Fault {
 
 /// A session keeps the version it was opened with, but a header must name one that exists.
 fn check_version(headers: &HeaderMap, session: &Session) -> Result<(), Fault> {
-    let Some(value) = headers.get(stateless::VERSION) else {
+    let Some(value) = headers.get(&stateless::VERSION) else {
         return Ok(());
     };
     let text = value.to_str().unwrap_or_default();

@@ -56,9 +56,11 @@ enum Body {
 impl Media {
     /// The media type without its parameters, in any case (RFC 9110, section 8.3.1).
     pub fn of(headers: &HeaderMap) -> Self {
-        let value = headers
-            .get(header::CONTENT_TYPE)
-            .and_then(|value| value.to_str().ok());
+        let value = headers.get(header::CONTENT_TYPE);
+        if value.is_some_and(|value| value == "application/json") {
+            return Self::Json;
+        }
+        let value = value.and_then(|value| value.to_str().ok());
         let essence = value
             .and_then(|value| value.split(';').next())
             .unwrap_or_default()

@@ -17,6 +17,7 @@ use tracing::debug;
 
 use super::address::Origin;
 use super::body::Once;
+use super::carrier::{Carrier, Carriers};
 use super::proxy::Proxy;
 use super::verdict;
 use crate::{Failed, FailedKind};
@@ -37,11 +38,13 @@ pub(super) struct Connector {
     pub(super) timeout: Duration,
     pub(super) tasks: TaskTracker,
     pub(super) stop: CancellationToken,
+    /// What is connected.
+    pub(super) open: Carriers,
 }
 
 impl Connector {
     /// A new connection, ready for its first request.
-    pub(super) async fn connect(&self) -> Result<Sender, Failed> {
+    pub(super) async fn connect(&self) -> Result<Carrier, Failed> {
         if self.stop.is_cancelled() {
             return Err(Failed::unsent(
                 FailedKind::Closed,
@@ -54,7 +57,7 @@ impl Connector {
         })
     }
 
-    async fn dial(&self) -> Result<Sender, Failed> {
+    async fn dial(&self) -> Result<Carrier, Failed> {
         if let Some(socket) = &self.origin.socket {
             return self.local(socket).await;
         }
@@ -69,13 +72,13 @@ impl Connector {
         }
     }
 
-    async fn local(&self, socket: &Path) -> Result<Sender, Failed> {
+    async fn local(&self, socket: &Path) -> Result<Carrier, Failed> {
         let stream = UnixStream::connect(socket).await;
         self.handshake(stream.map_err(|error| self.unreachable(&error))?)
             .await
     }
 
-    async fn dial_through(&self, proxy: &Proxy) -> Result<Sender, Failed> {
+    async fn dial_through(&self, proxy: &Proxy) -> Result<Carrier, Failed> {
         let tcp = self.tcp(&proxy.at).await?;
         if proxy.at.secure {
             let stream = self.encrypted(&proxy.at, tcp).await?;
@@ -86,7 +89,7 @@ impl Connector {
     }
 
     /// Over a connection to the proxy: it reads plain requests itself, all else goes through a tunnel.
-    async fn beyond(&self, proxy: &Proxy, stream: impl Stream) -> Result<Sender, Failed> {
+    async fn beyond(&self, proxy: &Proxy, stream: impl Stream) -> Result<Carrier, Failed> {
         if !self.origin.secure {
             return self.handshake(stream).await;
         }
@@ -129,7 +132,7 @@ impl Connector {
         stream.map_err(|error| self.unreachable(&error))
     }
 
-    async fn secured(&self, stream: impl Stream) -> Result<Sender, Failed> {
+    async fn secured(&self, stream: impl Stream) -> Result<Carrier, Failed> {
         let stream = self.encrypted(&self.origin, stream).await?;
         self.handshake(stream).await
     }
@@ -145,16 +148,16 @@ impl Connector {
         Err(self.unreachable(&"this build speaks no https; build it with the feature `tls`"))
     }
 
-    async fn handshake(&self, stream: impl Stream) -> Result<Sender, Failed> {
+    async fn handshake(&self, stream: impl Stream) -> Result<Carrier, Failed> {
         let made = http1::handshake(TokioIo::new(stream)).await;
         let (sender, connection) = made.map_err(|error| self.unreachable(&error))?;
-        let stop = self.stop.child_token();
-        self.tasks.spawn(async move {
-            if let Some(Err(error)) = stop.run_until_cancelled_owned(connection).await {
+        let running = async move {
+            if let Err(error) = connection.await {
                 debug!(%error, "a connection ended");
             }
-        });
-        Ok(sender)
+        };
+        let carrier = Carrier::new(sender, Box::pin(running), self.stop.clone(), &self.open);
+        Ok(carrier)
     }
 
     fn unreachable(&self, reason: &dyn std::fmt::Display) -> Failed {

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http_body::Body as _;
+use http_body::{Body as _, Frame};
 use hyper::body::Incoming;
 
 use super::pool::Wire;
@@ -61,7 +61,7 @@ impl Flow {
     /// The next piece; at the end the connection goes back.
     pub(super) fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Fault>>> {
         while !self.ended {
-            match ready!(Pin::new(&mut self.incoming).poll_frame(cx)) {
+            match ready!(self.poll_frame(cx)) {
                 None => self.end(),
                 Some(Err(error)) => {
                     self.ended = true;
@@ -75,6 +75,16 @@ impl Flow {
             }
         }
         Poll::Ready(None)
+    }
+
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<hyper::Result<Frame<Bytes>>>> {
+        let incoming = &mut self.incoming;
+        match &mut self.wire {
+            Some(wire) => wire
+                .carrier
+                .poll_for(cx, |cx| Pin::new(&mut *incoming).poll_frame(cx)),
+            None => Pin::new(incoming).poll_frame(cx),
+        }
     }
 
     /// Whether the end is here already; the connection goes back then.

@@ -107,23 +107,23 @@ impl Stamp {
     }
 
     /// Repeats in headers what 2026-07-28 wants repeated, where that is spoken.
-    pub(super) fn mark(&self, parcel: Parcel, request: &Outgoing) -> Parcel {
+    pub(super) fn mark(&self, parcel: &mut Parcel, request: &Outgoing) {
         if self.era() == Era::Session {
-            return parcel;
+            return;
         }
-        let parcel = self.mark_method(parcel, request.method.as_str());
-        let name = request.name.as_deref().map(|name| (names::NAME, value(name)));
-        let params = request.headers.iter().filter(|(name, _)| is_param(name)).cloned();
-        name.into_iter()
-            .chain(params)
-            .fold(parcel, |parcel, (name, value)| parcel.with(name, value))
+        self.mark_method(parcel, request.method.as_str());
+        if let Some(name) = &request.name {
+            parcel.add(names::NAME, value(name));
+        }
+        for (name, value) in request.headers.iter().filter(|(name, _)| is_param(name)) {
+            parcel.add(name.clone(), value.clone());
+        }
     }
 
     /// The same for a message that has only a method.
-    pub(super) fn mark_method(&self, parcel: Parcel, method: &str) -> Parcel {
-        match self.era() {
-            Era::Session => parcel,
-            Era::Stateless => parcel.with(names::METHOD, value(method)),
+    pub(super) fn mark_method(&self, parcel: &mut Parcel, method: &str) {
+        if self.era() == Era::Stateless {
+            parcel.add(names::METHOD, value(method));
         }
     }
 }

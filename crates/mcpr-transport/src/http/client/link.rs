@@ -16,6 +16,7 @@ use tracing::debug;
 use super::address::{self, Origin};
 use super::answer::Answer;
 use super::body::Once;
+use super::carrier::Carriers;
 use super::connect::Connector;
 use super::limits::Limits;
 use super::parcel::{self, Parcel};
@@ -66,6 +67,7 @@ impl Link {
             timeout: limits.connect,
             tasks: tasks.clone(),
             stop: stop.clone(),
+            open: Carriers::default(),
         };
         Self(Arc::new(Inner {
             origin: target.origin().clone(),
@@ -116,6 +118,7 @@ impl Link {
     /// Closes all connections; what is open on them fails.
     pub fn close(&self) {
         self.0.stop.cancel();
+        self.0.pool.end();
         self.0.tasks.close();
     }
 
@@ -127,12 +130,13 @@ impl Link {
     pub(crate) async fn start(&self, parcel: Parcel) -> Result<Underway, Failed> {
         let path = parcel.path().cloned().unwrap_or_else(|| self.path());
         let mut wire = self.0.pool.wire().await?;
-        let sent = wire.send(self.request(&parcel, &path));
+        let sent = wire.send(self.request(&parcel, &path)).await;
         let link = self.clone();
         Ok(Underway(Box::pin(async move {
             let answer = link.head(wire, sent).await?;
             if is_redirect(answer.status) {
-                link.follow(parcel, path, answer).await
+                // Boxed, as what happens seldom, so that the usual way stays small.
+                Box::pin(link.follow(parcel, path, answer)).await
             } else {
                 Ok(answer)
             }
@@ -210,7 +214,7 @@ impl Link {
         mut wire: Wire,
         sent: impl Future<Output = Outcome> + Send,
     ) -> Result<Answer, Failed> {
-        let mut outcome = sent.await;
+        let mut outcome = wire.outcome(sent).await;
         let mut resends = 0;
         loop {
             let mut error = match outcome {
@@ -221,7 +225,8 @@ impl Link {
                 Some(request) if resends < RESENDS => {
                     resends += 1;
                     wire = wire.replace().await?;
-                    outcome = wire.send(request).await;
+                    let sent = wire.send(request).await;
+                    outcome = wire.outcome(sent).await;
                 }
                 unsent => return Err(self.broken(&error.into_error(), unsent.is_some())),
             }
@@ -249,7 +254,7 @@ impl Link {
                 self.0.current.lock().clone_from(&path);
             }
             let mut wire = self.0.pool.wire().await?;
-            let sent = wire.send(self.request(&parcel, &path));
+            let sent = wire.send(self.request(&parcel, &path)).await;
             answer = self.head(wire, sent).await?;
             if !is_redirect(answer.status) {
                 return Ok(answer);

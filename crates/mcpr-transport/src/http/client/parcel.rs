@@ -5,7 +5,6 @@ use std::sync::Arc;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Uri};
 use mcpr_protocol::Rope;
-use smallvec::SmallVec;
 
 use super::body::Once;
 
@@ -18,7 +17,7 @@ pub(crate) struct Parcel {
     method: Method,
     to: Option<Uri>,
     template: Arc<HeaderMap>,
-    extra: SmallVec<[(HeaderName, HeaderValue); 4]>,
+    extra: Vec<(HeaderName, HeaderValue)>,
     body: Option<Rope>,
 }
 
@@ -50,15 +49,14 @@ impl Parcel {
             method,
             to: None,
             template,
-            extra: SmallVec::new(),
+            extra: Vec::new(),
             body: None,
         }
     }
 
     /// The same with one header more, or with another value for it.
-    pub(super) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+    pub(super) fn add(&mut self, name: HeaderName, value: HeaderValue) {
         self.extra.push((name, value));
-        self
     }
 
     /// The same to another path of the same origin.

@@ -1,16 +1,21 @@
 //! The connections to one origin.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::{Arc, Weak};
+use std::task::{Poll, Wake, Waker};
 use std::time::Duration;
 
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, HeaderName, Request, Response};
 use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
 use parking_lot::Mutex;
-use tokio::time::{Instant, sleep_until};
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
 
 use super::body::Once;
-use super::connect::{Connector, Sender};
+use super::carrier::Carrier;
+use super::connect::Connector;
 use super::limits::Limits;
 use crate::Failed;
 
@@ -23,12 +28,13 @@ pub(super) struct Pool {
     connector: Connector,
     limits: Limits,
     shelf: Mutex<Shelf>,
+    stir: Arc<Stir>,
 }
 
 /// A connection in use. Dropped without [`Wire::give_back`] it is closed.
 #[derive(Debug)]
 pub(super) struct Wire {
-    sender: Sender,
+    pub(super) carrier: Carrier,
     pool: Arc<Pool>,
 }
 
@@ -42,8 +48,18 @@ struct Shelf {
 
 #[derive(Debug)]
 struct Idle {
-    sender: Sender,
+    carrier: Carrier,
     until: Instant,
+}
+
+/// Told when something happens on a connection that is not in use: the server has closed it.
+#[derive(Debug, Default)]
+struct Stir(Notify);
+
+impl Wake for Stir {
+    fn wake(self: Arc<Self>) {
+        self.0.notify_one();
+    }
 }
 
 impl Pool {
@@ -52,40 +68,53 @@ impl Pool {
             connector,
             limits,
             shelf: Mutex::default(),
+            stir: Arc::default(),
         })
     }
 
     /// A connection: one that is there, else a new one.
     pub(super) async fn wire(self: &Arc<Self>) -> Result<Wire, Failed> {
         match self.take() {
-            Some(sender) => Ok(Wire {
-                sender,
-                pool: Arc::clone(self),
-            }),
+            Some(carrier) => Ok(self.lend(carrier)),
             None => self.fresh().await,
         }
     }
 
     /// A new connection.
     pub(super) async fn fresh(self: &Arc<Self>) -> Result<Wire, Failed> {
-        let sender = self.connector.connect().await?;
-        Ok(Wire {
-            sender,
-            pool: Arc::clone(self),
-        })
+        // Boxed, as what happens seldom, so that the usual way stays small.
+        let carrier = Box::pin(self.connector.connect()).await?;
+        Ok(self.lend(carrier))
     }
 
-    fn take(&self) -> Option<Sender> {
+    fn lend(self: &Arc<Self>, carrier: Carrier) -> Wire {
+        Wire {
+            carrier,
+            pool: Arc::clone(self),
+        }
+    }
+
+    /// Ends all connections, once the connector has been told to stop.
+    pub(super) fn end(&self) {
+        let idle = std::mem::take(&mut self.shelf.lock().idle);
+        drop(idle);
+        self.connector.open.ring();
+    }
+
+    fn take(&self) -> Option<Carrier> {
         let now = Instant::now();
         let mut shelf = self.shelf.lock();
-        // The newest may not be ready for the blink that its task needs after the last answer.
-        let usable = |idle: &Idle| idle.until > now && idle.sender.is_ready();
-        let index = shelf.idle.iter().rposition(usable)?;
-        Some(shelf.idle.remove(index).sender)
+        while let Some(Idle { mut carrier, until }) = shelf.idle.pop() {
+            if until > now && carrier.is_usable() {
+                return Some(carrier);
+            }
+        }
+        None
     }
 
-    fn put(self: &Arc<Self>, sender: Sender, keep: Duration) {
-        if sender.is_closed() || self.connector.stop.is_cancelled() {
+    fn put(self: &Arc<Self>, mut carrier: Carrier, keep: Duration) {
+        carrier.rest(&Waker::from(Arc::clone(&self.stir)));
+        if carrier.is_over() || self.connector.stop.is_cancelled() {
             return;
         }
         let mut shelf = self.shelf.lock();
@@ -93,11 +122,11 @@ impl Pool {
             shelf.idle.remove(0);
         }
         shelf.idle.push(Idle {
-            sender,
+            carrier,
             until: Instant::now() + keep,
         });
         if !std::mem::replace(&mut shelf.watched, true) {
-            let watch = watch(Arc::downgrade(self));
+            let watch = watch(Arc::downgrade(self), Arc::clone(&self.stir));
             self.connector
                 .tasks
                 .spawn(self.connector.stop.child_token().run_until_cancelled_owned(watch));
@@ -107,21 +136,17 @@ impl Pool {
     /// How many connections could be used at once.
     #[cfg(test)]
     pub(super) fn usable(&self) -> usize {
-        self.shelf
-            .lock()
-            .idle
-            .iter()
-            .filter(|idle| idle.sender.is_ready())
-            .count()
+        self.shelf.lock().idle.len()
     }
 
-    /// Discards what is too old; when the next one is due, or `None` when none is left.
+    /// Discards what is too old or closed; when the next one is due, or `None` when none is left.
     fn tidy(&self) -> Option<Instant> {
+        let stir = Waker::from(Arc::clone(&self.stir));
         let mut shelf = self.shelf.lock();
         let now = Instant::now();
         shelf
             .idle
-            .retain(|idle| idle.until > now && !idle.sender.is_closed());
+            .retain_mut(|idle| idle.until > now && idle.carrier.is_still(&stir));
         let due = shelf.idle.iter().map(|idle| idle.until).min();
         shelf.watched = due.is_some();
         due
@@ -129,16 +154,28 @@ impl Pool {
 }
 
 /// Lives as long as there are unused connections.
-async fn watch(pool: Weak<Pool>) {
+async fn watch(pool: Weak<Pool>, stir: Arc<Stir>) {
     while let Some(due) = pool.upgrade().and_then(|pool| pool.tidy()) {
-        sleep_until(due).await;
+        // Stirred or due, it is tidied.
+        let _ = timeout_at(due, stir.0.notified()).await;
     }
 }
 
 impl Wire {
-    /// Puts a request on its way.
-    pub(super) fn send(&mut self, request: Request<Once>) -> impl Future<Output = Outcome> + Send + use<> {
-        self.sender.try_send_request(request)
+    /// Puts a request on its way: as much of it is written as the connection takes at once.
+    pub(super) async fn send(
+        &mut self,
+        request: Request<Once>,
+    ) -> impl Future<Output = Outcome> + Send + use<> {
+        let sent = self.carrier.send(request);
+        poll_fn(|cx| Poll::Ready(self.carrier.poll_on(cx))).await;
+        sent
+    }
+
+    /// Waits for what comes of a request.
+    pub(super) async fn outcome(&mut self, sent: impl Future<Output = Outcome>) -> Outcome {
+        let mut sent = pin!(sent);
+        poll_fn(|cx| self.carrier.poll_for(cx, |cx| sent.as_mut().poll(cx))).await
     }
 
     /// Another new connection to the same origin.
@@ -151,13 +188,14 @@ impl Wire {
     /// `keep` is how long the server keeps it, where it says so.
     pub(super) fn give_back(self, keep: Option<Duration>) {
         let keep = keep.unwrap_or(self.pool.limits.idle);
-        self.pool.put(self.sender, keep);
+        self.pool.put(self.carrier, keep);
     }
 }
 
 /// How long the server says it keeps an unused connection, less a second for the way.
 pub(super) fn keep_alive(answer: &HeaderMap) -> Option<Duration> {
-    let text = answer.get("keep-alive")?.to_str().ok()?;
+    static KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
+    let text = answer.get(&KEEP_ALIVE)?.to_str().ok()?;
     let seconds = text
         .split(',')
         .find_map(|part| part.trim().strip_prefix("timeout="));

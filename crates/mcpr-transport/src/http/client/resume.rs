@@ -69,7 +69,7 @@ impl Shared {
     ) -> Result<Answer, Failed> {
         let mut parcel = Parcel::get(&stamp.headers);
         if let Some(id) = last_id.and_then(|id| HeaderValue::from_bytes(id).ok()) {
-            parcel = parcel.with(names::LAST_EVENT_ID, id);
+            parcel.add(names::LAST_EVENT_ID, id);
         }
         self.link.start(parcel).await?.await
     }

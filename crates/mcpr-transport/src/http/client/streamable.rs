@@ -119,7 +119,8 @@ impl Transport for Streamable {
         }
         let params = std::mem::take(&mut request.params);
         let body = Request::text(&Id::number(request.id), request.method.as_str(), params);
-        let parcel = stamp.mark(Parcel::post(Arc::clone(&stamp.headers), body), &request);
+        let mut parcel = Parcel::post(Arc::clone(&stamp.headers), body);
+        stamp.mark(&mut parcel, &request);
         let head = self.shared.link.start(parcel).await?;
         Ok(Exchange::new(Call::new(
             Arc::clone(&self.shared),
@@ -213,7 +214,7 @@ impl Shared {
         };
         let mut parcel = Parcel::post(Arc::clone(&stamp.headers), message.to_rope());
         if let Some(method) = method {
-            parcel = stamp.mark_method(parcel, &method);
+            stamp.mark_method(&mut parcel, &method);
         }
         let answer = self.link.start(parcel).await?.await?;
         self.link.accepted(answer, stamp.session.is_some()).await

@@ -5,6 +5,9 @@ use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 
 use super::{Refusal, Verb};
 
+/// What the clients of the SDKs send, which needs no reading.
+const USUAL: &str = "application/json, text/event-stream";
+
 /// Which kinds of answer a client takes.
 ///
 /// A client without an `Accept` header, or with `*/*`, takes both.
@@ -30,6 +33,12 @@ impl Accepts {
     };
 
     pub(super) fn of(headers: &HeaderMap) -> Self {
+        let mut lines = headers.get_all(ACCEPT).iter();
+        if let (Some(line), None) = (lines.next(), lines.next())
+            && line == USUAL
+        {
+            return Self::ANYTHING;
+        }
         let mut ranges = ranges(headers).peekable();
         if ranges.peek().is_none() {
             return Self::ANYTHING;
@@ -110,6 +119,12 @@ pub(super) fn body_is_json(headers: &HeaderMap) -> Result<(), Refusal> {
         && !encoding.eq_ignore_ascii_case("identity")
     {
         return Err(Refusal::Encoded(Refusal::shown(&encoding)));
+    }
+    if headers
+        .get(CONTENT_TYPE)
+        .is_some_and(|kind| kind == "application/json")
+    {
+        return Ok(());
     }
     let kind = text(CONTENT_TYPE);
     let essence = kind.as_deref().and_then(|kind| kind.split(';').next());

@@ -1,0 +1,211 @@
+//! Keeps a task from being woken for what it is just about to see.
+//!
+//! The halves of a connection of hyper wake each other within one poll. The task that polls them would be
+//! put in line once more for that, and another thread woken to help it.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use futures_util::task::AtomicWaker;
+
+/// How often something goes on before other tasks have their turn.
+pub(crate) const ROUNDS: usize = 16;
+
+/// Tells that there is something to do.
+#[derive(Debug)]
+pub(crate) struct Bell {
+    rung: AtomicBool,
+    /// Whether somebody looks at this moment.
+    attended: AtomicBool,
+    user: AtomicWaker,
+}
+
+/// A future that goes on by itself as long as it wakes itself.
+pub(crate) struct Attended<F> {
+    inner: Pin<Box<F>>,
+    bell: Arc<Bell>,
+    /// Rings the bell.
+    waker: Waker,
+}
+
+impl Bell {
+    /// A bell that has been rung.
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            rung: AtomicBool::new(true),
+            attended: AtomicBool::new(false),
+            user: AtomicWaker::new(),
+        })
+    }
+
+    /// Notes that there is something to do, of which nobody has to be told.
+    pub(crate) fn set(&self) {
+        self.rung.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether it has been rung and not answered.
+    pub(crate) fn is_rung(&self) -> bool {
+        self.rung.load(Ordering::SeqCst)
+    }
+
+    /// Wakes nobody until it is attended again.
+    pub(crate) fn forget_user(&self) {
+        self.user.take();
+    }
+
+    /// From now on whoever attends looks by himself whether it was rung.
+    pub(crate) fn attend(&self, user: &Waker) {
+        self.attended.store(true, Ordering::SeqCst);
+        self.user.register(user);
+    }
+
+    /// From now on whoever attended is woken.
+    pub(crate) fn leave(&self) {
+        self.attended.store(false, Ordering::SeqCst);
+    }
+
+    /// Whether it was rung. If not, whoever attended leaves, and is woken when it rings.
+    pub(crate) fn is_to_be_answered(&self) -> bool {
+        if self.rung.swap(false, Ordering::SeqCst) {
+            return true;
+        }
+        self.leave();
+        // It may have been rung just before that, in the belief that somebody is there.
+        let missed = self.rung.swap(false, Ordering::SeqCst);
+        self.attended.store(missed, Ordering::SeqCst);
+        missed
+    }
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.set();
+        if !self.attended.load(Ordering::SeqCst) {
+            self.user.wake();
+        }
+    }
+}
+
+impl<F> Attended<F> {
+    pub(crate) fn new(inner: F) -> Self {
+        let bell = Bell::new();
+        Self {
+            inner: Box::pin(inner),
+            waker: Waker::from(Arc::clone(&bell)),
+            bell,
+        }
+    }
+
+    /// The future, to be changed; it goes on with the next poll.
+    pub(crate) fn inner(&mut self) -> Pin<&mut F> {
+        self.bell.set();
+        self.inner.as_mut()
+    }
+}
+
+impl<F: Future> Future for Attended<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let Self { inner, bell, waker } = &mut *self;
+        bell.attend(cx.waker());
+        for _ in 0..ROUNDS {
+            if !bell.is_to_be_answered() {
+                return Poll::Pending;
+            }
+            let polled = inner.as_mut().poll(&mut Context::from_waker(waker));
+            if polled.is_ready() {
+                bell.leave();
+                return polled;
+            }
+        }
+        bell.leave();
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Polls once; how often the task was woken meanwhile.
+    fn polled<F: Future>(future: &mut Attended<F>) -> (Poll<F::Output>, usize) {
+        let count = Arc::<Count>::default();
+        let waker = Waker::from(Arc::clone(&count));
+        let polled = Pin::new(future).poll(&mut Context::from_waker(&waker));
+        (polled, count.0.load(Ordering::SeqCst))
+    }
+
+    #[test]
+    fn what_wakes_itself_goes_on_without_its_task_being_woken() {
+        let mut left = 3;
+        let mut future = Attended::new(poll_fn(|cx| {
+            left -= 1;
+            cx.waker().wake_by_ref();
+            if left == 0 { Poll::Ready(()) } else { Poll::Pending }
+        }));
+        assert_eq!(polled(&mut future), (Poll::Ready(()), 0));
+    }
+
+    #[test]
+    fn what_never_stops_leaves_the_others_their_turn() {
+        let mut future = Attended::new(poll_fn(|cx| {
+            cx.waker().wake_by_ref();
+            Poll::<()>::Pending
+        }));
+        assert_eq!(polled(&mut future), (Poll::Pending, 1));
+        assert_eq!(polled(&mut future), (Poll::Pending, 1));
+    }
+
+    #[test]
+    fn it_is_polled_when_it_was_woken_and_not_otherwise() {
+        let kept = Arc::new(parking_lot::Mutex::new(None));
+        let polls = Arc::new(AtomicUsize::new(0));
+        let mut future = Attended::new(poll_fn({
+            let (kept, polls) = (Arc::clone(&kept), Arc::clone(&polls));
+            move |cx| {
+                polls.fetch_add(1, Ordering::SeqCst);
+                *kept.lock() = Some(cx.waker().clone());
+                Poll::<()>::Pending
+            }
+        }));
+        let count = Arc::<Count>::default();
+        let waker = Waker::from(Arc::clone(&count));
+        let mut poll = || {
+            Pin::new(&mut future)
+                .poll(&mut Context::from_waker(&waker))
+                .is_pending()
+        };
+
+        assert!(poll() && poll());
+        assert_eq!(
+            (polls.load(Ordering::SeqCst), count.0.load(Ordering::SeqCst)),
+            (1, 0)
+        );
+        kept.lock().take().into_iter().for_each(Waker::wake);
+        assert!(poll());
+        assert_eq!(
+            (polls.load(Ordering::SeqCst), count.0.load(Ordering::SeqCst)),
+            (2, 1)
+        );
+    }
+}
