@@ -10,6 +10,7 @@ use mcpr_config::{Config, Process};
 use mcpr_core::front::http::{Bound, Door, options, serve};
 use mcpr_core::{Balance, Facts, Gateway as Core, Layer, Operator, Tool};
 use mcpr_store::Store;
+use mcpr_telemetry::{CallLog, Tracer};
 use mcpr_upstream::Dial;
 use serde_json::{Value, json};
 use tokio_util::task::AbortOnDropHandle;
@@ -40,6 +41,8 @@ pub struct Builder {
     port: u16,
     open: bool,
     hook: Option<Hook>,
+    calls: CallLog,
+    tracer: Tracer,
 }
 
 /// A running gateway with one token. It ends, with all its servers, when dropped.
@@ -120,6 +123,18 @@ impl Builder {
     /// Offers a tool of this program.
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
+        self
+    }
+
+    /// Records its requests here.
+    pub fn calls(mut self, calls: CallLog) -> Self {
+        self.calls = calls;
+        self
+    }
+
+    /// Tells of spans here.
+    pub fn tracer(mut self, tracer: Tracer) -> Self {
+        self.tracer = tracer;
         self
     }
 
@@ -229,7 +244,11 @@ impl Gateway {
         };
         let file = file.to_owned();
         let read_again = move || Config::from_files(std::slice::from_ref(&file), &Process);
-        let core = Core::builder(config).store(store).reload(read_again);
+        let core = Core::builder(config)
+            .store(store)
+            .reload(read_again)
+            .calls(builder.calls.clone())
+            .tracer(builder.tracer.clone());
         let core = match builder.dial.clone() {
             Some(dial) => core.dial(dial),
             None => core,

@@ -61,8 +61,8 @@ impl Program {
     }
 
     /// The folder with its files.
-    pub fn home(&self) -> PathBuf {
-        self.home.path().to_owned()
+    pub fn home(&self) -> &Path {
+        self.home.path()
     }
 
     /// Starts the process.
@@ -71,24 +71,38 @@ impl Program {
     ///
     /// When it cannot be started.
     pub fn launch(&self) {
-        self.launch_with(&[]);
+        self.launch_with(&[], &[]);
     }
 
-    /// Starts the process with these variables beside the usual ones.
+    /// Starts the process with these variables beside the usual ones, and these flags.
     ///
     /// # Panics
     ///
     /// When it cannot be started.
-    pub fn launch_with(&self, variables: &[(&str, &str)]) {
+    pub fn launch_with(&self, variables: &[(&str, &str)], flags: &[&str]) {
         let stderr = File::options()
             .create(true)
             .append(true)
             .open(self.home.path().join("stderr"))
             .expect("a file for stderr");
+        self.spawn(stderr.into(), variables, flags);
+    }
+
+    /// Starts the process with these flags, and this as its stderr.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be started.
+    pub fn launch_onto(&self, stderr: Stdio, flags: &[&str]) {
+        self.spawn(stderr, &[], flags);
+    }
+
+    fn spawn(&self, stderr: Stdio, variables: &[(&str, &str)], flags: &[&str]) {
         let mut command = self.command("mcpr-gateway");
         command
             .args(["serve", "--port", &self.port.to_string()])
             .envs(variables.iter().copied())
+            .args(flags)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(stderr);
@@ -115,7 +129,7 @@ impl Program {
 
     /// The same with these variables beside the usual ones.
     pub async fn run_with(&self, variables: &[(&str, &str)]) {
-        self.launch_with(variables);
+        self.launch_with(variables, &[]);
         self.listening().await;
         self.await_servers(|servers| servers.iter().all(is_settled)).await;
     }
@@ -214,11 +228,6 @@ impl Program {
         let _ = stdin.write_all(input.as_bytes()).await;
         drop(stdin);
         child.wait_with_output().await.expect("it ends")
-    }
-
-    /// The folder with its state.
-    pub fn home(&self) -> &Path {
-        self.home.path()
     }
 
     /// Runs `mcpr-ctl` on it, and gives its exit code and all that it prints.

@@ -66,7 +66,8 @@ impl Host {
         let gateway = Gateway::builder(config)
             .store(store.clone())
             .dial(Arc::new(dialer))
-            .calls(telemetry.calls())
+            .log(telemetry.control())
+            .tracer(settings.tracer)
             .secrets(telemetry.secrets().clone())
             .secret_folders(settings.secrets)
             .facts(facts);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcpr_config::{Finding, LogFile, Severity};
-use mcpr_telemetry::{FileChoice, Options, Telemetry, fatal, init};
+use mcpr_telemetry::{FileChoice, Options, Telemetry, Tracer, fatal, init};
 use tracing::{error, info, warn};
 
 use crate::problem::Problem;
@@ -33,6 +33,26 @@ pub(crate) fn begin(options: Options) -> Result<Arc<Telemetry>, Problem> {
     let telemetry = Arc::new(init(options)?);
     report_panics(&telemetry);
     Ok(telemetry)
+}
+
+/// Who is told of spans, as the variables of OpenTelemetry say; what they say wrong is no reason not to run.
+#[cfg(feature = "otel")]
+pub(crate) fn tracer() -> Tracer {
+    Tracer::from_env().unwrap_or_else(|error| {
+        warn!(error = &error as &dyn std::error::Error, "no spans are told");
+        Tracer::off()
+    })
+}
+
+/// Nobody is told of spans by this build; whoever expects them hears of it.
+#[cfg(not(feature = "otel"))]
+pub(crate) fn tracer() -> Tracer {
+    if std::env::var_os("OTEL_EXPORTER_OTLP_ENDPOINT").is_some() {
+        warn!(
+            "OTEL_EXPORTER_OTLP_ENDPOINT is set, but this build tells no spans: it lacks the feature `otel`"
+        );
+    }
+    Tracer::off()
 }
 
 fn tell(finding: &Finding) {

@@ -1,10 +1,12 @@
 //! Files, variables and flags, put together.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use mcpr_config::{
     Config, ConfigError, Environment, Locations, LogFile, Overrides, Paths, Process, SecretFolders,
 };
+use mcpr_telemetry::Tracer;
 
 /// What a gateway is told.
 #[derive(Debug)]
@@ -15,6 +17,10 @@ pub(crate) struct Settings {
     pub(crate) secrets: SecretFolders,
     /// What the files say, with the variables and flags over them.
     pub(crate) config: Config,
+    /// Who is told of spans.
+    pub(crate) tracer: Tracer,
+    /// How often the log tells of memory.
+    pub(crate) memory: Option<Duration>,
     /// How it is read again; nothing for a gateway that has its files to itself.
     pub(crate) origin: Option<Origin>,
 }
@@ -74,6 +80,8 @@ impl Settings {
             paths: locations.paths,
             secrets: locations.secrets,
             config,
+            tracer: Tracer::off(),
+            memory: None,
             origin: None,
         })
     }

@@ -14,13 +14,13 @@ use crate::{
     CreateToken, CreatedToken, DeleteProject, DeleteToolset, DiffPins, DisableServer, DisableTool,
     DiscoverTools, Discovered, Drain, Drained, EnableServer, EnableTool, EquipToolset, Equipped, ErrorCode,
     ExplainTool, Explanation, Failure, GetPrompt, HistoryList, ListHistory, ListPins, ListProjects,
-    ListPrompts, ListResources, ListSecrets, ListServers, ListTokens, ListTools, ListToolsets, Operation,
-    OverrideTool, PinDiff, PinList, ProjectList, ProjectReport, PromptList, PurgeHistory, Purged,
+    ListPrompts, ListResources, ListSecrets, ListServers, ListTokens, ListTools, ListToolsets, LogReport,
+    Operation, OverrideTool, PinDiff, PinList, ProjectList, ProjectReport, PromptList, PurgeHistory, Purged,
     ReadResource, Relayed, Reload, Reloaded, RemoveSecret, ResourceList, RestartServer, RevokeToken,
     RotateToken, SaveProject, SaveToolset, SecretList, SecretReport, ServerDetail, ServerList, ServerReport,
-    SetSecret, ShowCall, ShowProject, ShowServer, ShowTool, ShowToolset, Status, StatusReport, Stop,
-    Stopping, Streamed, TokenList, TokenReport, ToolDetail, ToolList, ToolSwitch, ToolsetDetail, ToolsetList,
-    ToolsetReport, UnequipToolset, Unequipped, Watch,
+    SetLogLevel, SetSecret, ShowCall, ShowLog, ShowProject, ShowServer, ShowTool, ShowToolset, Status,
+    StatusReport, Stop, Stopping, Streamed, TokenList, TokenReport, ToolDetail, ToolList, ToolSwitch,
+    ToolsetDetail, ToolsetList, ToolsetReport, UnequipToolset, Unequipped, Watch,
 };
 
 /// What the path of every operation begins with.
@@ -140,6 +140,8 @@ operations! {
     ListSecrets:    "secrets/list",     read_only = false => SecretList;
     SetSecret:      "secrets/set",      read_only = false => SecretReport;
     RemoveSecret:   "secrets/remove",   read_only = false => SecretReport;
+    ShowLog:        "log/show",         read_only = true  => LogReport;
+    SetLogLevel:    "log/level",        read_only = false => LogReport;
 }
 
 /// All operations whose answer can be a stream; [`dispatch`] does not carry them out as such.

@@ -35,6 +35,7 @@ pub use failure::{ErrorCode, Failure};
 pub use operation::history::{
     CallReport, CallStatus, HistoryList, ListHistory, PurgeHistory, Purged, ShowCall,
 };
+pub use operation::log::{LogReport, SetLogLevel, ShowLog};
 pub use operation::pins::{
     Approval, ApprovePins, DiffPins, ListPins, PinChange, PinCounts, PinDiff, PinList, PinReport, PinState,
 };

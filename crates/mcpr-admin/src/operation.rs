@@ -1,6 +1,7 @@
 //! What an operator can ask, one type for each thing, and what comes back.
 
 pub(crate) mod history;
+pub(crate) mod log;
 pub(crate) mod pins;
 pub(crate) mod projects;
 pub(crate) mod prompts;

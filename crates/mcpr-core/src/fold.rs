@@ -10,7 +10,7 @@ use mcpr_protocol::{Era, Object};
 use mcpr_registry::{
     Assignments, Catalog, Kind, Listing, Offers, ServerName, ServerState, Tool, View, Warning,
 };
-use mcpr_telemetry::Secrets;
+use mcpr_telemetry::{Secrets, Timed};
 use mcpr_upstream::{Phase, Pool, Reach, Server, Status, Upstream};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -75,6 +75,7 @@ impl Folder {
 
     /// The snapshot of this moment.
     pub(crate) fn fold(&mut self) -> Snapshot {
+        let _timed = Timed::of("making the lists anew");
         let as_of = self.pool.changed();
         let plan = self.plans.borrow().clone();
         let seen: Vec<Seen<'_>> = plan.entries().map(|entry| self.see(&plan, entry)).collect();

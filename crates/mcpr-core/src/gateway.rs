@@ -17,7 +17,7 @@ use mcpr_protocol::{
 use mcpr_registry::{ServerName, ServerState};
 use mcpr_router::{Lease, Router};
 use mcpr_store::Store;
-use mcpr_telemetry::{CallLog, Metrics, Secrets};
+use mcpr_telemetry::{LogControl, Metrics, Secrets, Tracer};
 use mcpr_upstream::{Feed, PerFeed, Phase, Pool, Replica, Timeouts};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -90,9 +90,11 @@ pub struct Gateway {
     pub(crate) under_way: TaskTracker,
     /// What servers are still to be told of requests that nobody waits for.
     pub(crate) farewells: TaskTracker,
-    pub(crate) calls: CallLog,
+    /// What operators may change of the log.
+    pub(crate) log: Option<LogControl>,
+    pub(crate) tracer: Tracer,
     pub(crate) events: Arc<Teller>,
-    pub(crate) history: History,
+    pub(crate) history: Arc<History>,
     pub(crate) layers: Layers,
     pub(crate) metrics: Metrics,
     pub(crate) tools: Tools,
@@ -170,10 +172,6 @@ impl Gateway {
 
     pub(crate) fn router(&self) -> &Router {
         &self.router
-    }
-
-    pub(crate) fn calls(&self) -> &CallLog {
-        &self.calls
     }
 
     /// Counts one more of a principal's share in.

@@ -90,6 +90,7 @@ mod subscriptions;
 mod suspension;
 mod tasks;
 mod toolsets;
+mod traces;
 mod visits;
 mod watch;
 

@@ -3,6 +3,7 @@
 mod explain;
 mod history;
 mod items;
+mod log;
 mod pins;
 mod projects;
 mod requests;

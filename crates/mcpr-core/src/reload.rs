@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mcpr_admin::{ErrorCode, Failure, Reloaded};
-use mcpr_config::{Config, ConfigError, Finding, GatewayOptions, ServerEntry, Severity};
+use mcpr_config::{Config, ConfigError, Finding, GatewayOptions, LogOptions, ServerEntry, Severity};
 use mcpr_store::{SavedEquip, SavedPins, SavedProject, SavedToolset, Store, StoreError, Switch};
+use mcpr_telemetry::{Level, LogControl, Timed};
 
 use crate::gateway::Gateway;
 use crate::plan::{Plan, Switches};
@@ -82,6 +83,7 @@ impl Gateway {
     /// Reads the configuration again and changes what differs. Servers with the same entry, and all
     /// sessions, live on; a file that cannot be read changes nothing.
     pub(crate) async fn reload(&self) -> Result<Reloaded, Failure> {
+        let _timed = Timed::of("reading the configuration again");
         let _one_at_a_time = self.planning.lock().await;
         let read = self.reload.clone().ok_or_else(|| {
             Failure::new(
@@ -106,6 +108,7 @@ impl Gateway {
         let projects = projects.map_err(|error| Failure::new(ErrorCode::Failed, error.to_string()))?;
         let before = self.plan();
         let reloaded = differences(&before, &config);
+        self.follow_log_level(before.options.log.level, config.gateway.log.level);
         self.toolsets.replace(&config.gateway.toolsets, &stored, None);
         self.replan(|plan| {
             let known = std::mem::take(&mut plan.servers);
@@ -124,6 +127,26 @@ impl Gateway {
             "the configuration was read again"
         );
         Ok(reloaded)
+    }
+}
+
+impl Gateway {
+    /// Logs what the configuration says now, unless that is what it said before: what an operator has
+    /// chosen meanwhile then stays.
+    fn follow_log_level(&self, before: Level, now: Level) {
+        if let Some(log) = self.log.as_ref().filter(|_| before != now) {
+            self.change_log_level(log, now, "the configuration changed what is logged");
+        }
+    }
+
+    /// Changes what is logged, and tells that where both the old and the new level let it through.
+    pub(crate) fn change_log_level(&self, log: &LogControl, level: Level, why: &str) {
+        let before = log.level();
+        if before > level {
+            log.set_level(level);
+        }
+        tracing::info!(%before, now = %level, "{why}");
+        log.set_level(level);
     }
 }
 
@@ -195,6 +218,12 @@ fn differences(before: &Plan, after: &Config) -> Reloaded {
     }
 }
 
+/// Whether a log is written as it was; what is written follows at once.
+fn same_log(old: &LogOptions, new: &LogOptions) -> bool {
+    let level = new.level;
+    LogOptions { level, ..old.clone() } == *new
+}
+
 /// Settings that were read once, when the gateway started.
 fn needs_restart(old: &GatewayOptions, new: &GatewayOptions) -> Vec<String> {
     let (limits, fresh) = (&old.limits, &new.limits);
@@ -205,7 +234,7 @@ fn needs_restart(old: &GatewayOptions, new: &GatewayOptions) -> Vec<String> {
         ("tls", old.tls != new.tls),
         ("control", old.control != new.control),
         ("startup", old.startup != new.startup),
-        ("log", old.log != new.log),
+        ("log", !same_log(&old.log, &new.log)),
         ("limits.requestBody", limits.request_body != fresh.request_body),
         ("limits.connections", limits.connections != fresh.connections),
         (

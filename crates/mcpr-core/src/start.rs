@@ -14,7 +14,7 @@ use mcpr_config::{
 use mcpr_protocol::RawJson;
 use mcpr_router::{Balance, Router};
 use mcpr_store::{Memory as MemoryStore, Store, StoreError};
-use mcpr_telemetry::{CallLog, Metrics, Secrets};
+use mcpr_telemetry::{CallLog, LogControl, Metrics, Secrets, Tracer};
 use mcpr_upstream::{CLIENT_NAME, Dial, Phase, Pool, PoolOptions, Reach, SecretText};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -26,9 +26,9 @@ use crate::events::tell_changes;
 use crate::fold::Folder;
 use crate::gateway::{Facts, Gateway};
 use crate::history::History;
+use crate::layers::own::{Counted, Logged, Traced, Watched};
 use crate::layers::{Layer, Layers};
 use crate::memory::{Recalled, recall, write_down};
-use crate::metrics;
 use crate::native::{NativeDial, Tool, Tools};
 use crate::pins::{Judge, PinBook};
 use crate::plan::{Plan, Standing, Switches};
@@ -52,6 +52,8 @@ pub struct Builder {
     store: Option<Arc<dyn Store>>,
     dial: Option<Arc<dyn Dial>>,
     calls: CallLog,
+    log: Option<LogControl>,
+    tracer: Tracer,
     balance: Option<Arc<dyn Balance>>,
     tokens: Option<Arc<dyn TokenStore>>,
     layers: Vec<Arc<dyn Layer>>,
@@ -86,6 +88,8 @@ impl Builder {
             store: None,
             dial: None,
             calls: CallLog::none(),
+            log: None,
+            tracer: Tracer::off(),
             balance: None,
             tokens: None,
             layers: Vec::new(),
@@ -116,6 +120,20 @@ impl Builder {
     /// Records every request here.
     pub fn calls(self, calls: CallLog) -> Self {
         Self { calls, ..self }
+    }
+
+    /// Records every request in this log, whose level operators and the configuration may change.
+    pub fn log(self, log: LogControl) -> Self {
+        Self {
+            calls: log.calls(),
+            log: Some(log),
+            ..self
+        }
+    }
+
+    /// Tells of the spans of requests here.
+    pub fn tracer(self, tracer: Tracer) -> Self {
+        Self { tracer, ..self }
     }
 
     /// Chooses among the backends of a server by this rule instead of the configured ones (`balance`). Backends
@@ -249,6 +267,18 @@ impl Builder {
         tasks.spawn(write_down(store.clone(), notes, stop.clone()));
         tasks.spawn(doorkeeper.clone().follow(store.clone(), stop.clone()));
         let history = History::start(store.clone(), plans.subscribe(), self.secrets.clone(), most);
+        let (history, events, metrics) = (Arc::new(history), Arc::default(), Metrics::new());
+        let own: [Arc<dyn Layer>; 5] = [
+            Arc::new(Logged(self.calls)),
+            Arc::new(Traced),
+            Arc::new(Counted(metrics.clone())),
+            history.clone(),
+            Arc::new(Watched {
+                events: Arc::clone(&events),
+                secrets: self.secrets.clone(),
+            }),
+        ];
+        let layers = Layers::new(own.into_iter().chain(self.layers).collect());
         let limits = &plan.options.limits;
         let sealing_key = store.sealing_key().await.map_err(StartError::Store)?;
         let gateway = Arc::new(Gateway {
@@ -284,11 +314,12 @@ impl Builder {
             ended: CancellationToken::new(),
             tasks,
             farewells: TaskTracker::new(),
-            calls: self.calls,
-            layers: Layers::new(self.layers),
-            metrics: Metrics::new(),
+            log: self.log,
+            tracer: self.tracer,
+            layers,
+            metrics,
             tools,
-            events: Arc::default(),
+            events,
             history,
             woken: tokio::sync::OnceCell::new(),
             own_info: own_info(),
@@ -296,7 +327,7 @@ impl Builder {
             finished: AtomicU64::new(0),
             failed: AtomicU64::new(0),
         });
-        metrics::tell_of(&gateway);
+        crate::metrics::tell_of(&gateway);
         gateway
             .tasks
             .spawn(sweep(Arc::downgrade(&gateway), gateway.stop.clone()));

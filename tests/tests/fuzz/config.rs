@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mcpr_config::{Config, ConfigError, Document, Environment, Fault, ServerState};
+use mcpr_config::{Config, ConfigError, Document, Environment, Fault, Kept, ServerState, VaultError};
 use mcpr_protocol::RawJson;
 use mcpr_tests::fuzz::{Dice, Target, Verdict};
 use proptest::{prop_assert, prop_assert_eq};
@@ -88,6 +88,14 @@ impl Environment for Machine<'_> {
 
     fn read_private(&self, _: &Path) -> io::Result<Vec<u8>> {
         Ok(SECRET.as_bytes().to_vec())
+    }
+
+    fn kept_secret(&self, _: &Path, _: &str) -> Result<Option<String>, VaultError> {
+        Ok(Some(SECRET.to_owned()))
+    }
+
+    fn kept_secrets(&self, _: &Path) -> Result<Vec<Kept>, VaultError> {
+        Ok(Vec::new())
     }
 }
 

@@ -20,14 +20,15 @@ use crate::manager::{Manager, Notice};
 use crate::problem::{Problem, chain};
 use crate::settings::Settings;
 use crate::signals::{Reload, Signals};
-use crate::{log, orphans, out, summary, welcome};
+use crate::{log, memory, orphans, out, summary, welcome};
 
 /// How long the operator's door may take to close.
 const LEAVE: Duration = Duration::from_millis(1500);
 
 /// Serves clients over HTTP until it is told to stop.
 pub(super) fn run(args: &Serve, mut manager: Manager) -> Result<ExitCode, Problem> {
-    let settings = Settings::load(&args.files.config, &args.overrides(), args.log.file())?;
+    let mut settings = Settings::load(&args.files.config, &args.overrides(), args.log.file())?;
+    settings.memory = args.log.memory();
     let network = doors::network(&settings.config.gateway, manager.sockets())?;
     let door = door(args.no_auth, network.iter().filter_map(Bound::local_addr))?;
     let doors = Doors::take(&settings.config.gateway, network, &settings.paths, door)?;
@@ -65,13 +66,15 @@ fn door(no_auth: bool, mut listen: impl Iterator<Item = SocketAddr>) -> Result<D
 
 /// Runs a gateway behind these doors until it is told to stop; `greet` talks to people meanwhile.
 pub(super) fn keep_running(
-    settings: Settings,
+    mut settings: Settings,
     doors: Doors,
     telemetry: &Arc<Telemetry>,
     manager: &Manager,
     greet: impl AsyncFnOnce(&Host),
 ) -> Result<ExitCode, Problem> {
     let runtime = runtime()?;
+    let tracer = log::tracer();
+    settings.tracer = tracer.clone();
     let ended = runtime.block_on(async {
         tokio::select! {
             ended = live(settings, doors, telemetry, manager, greet) => ended,
@@ -83,6 +86,7 @@ pub(super) fn keep_running(
     }
     // What is still at work after all was given its time is not waited for.
     runtime.shutdown_background();
+    tracer.shut_down();
     ended
 }
 
@@ -96,6 +100,7 @@ async fn live(
     let mut signals = Signals::listen()?;
     let reload = Reload::listen()?;
     let (url, urls) = (doors.url(), doors.urls());
+    let memory = settings.memory;
     let host = tokio::select! {
         host = Host::start(settings, telemetry, urls) => host?,
         _ = signals.end() => return Ok(ExitCode::Ok),
@@ -118,6 +123,7 @@ async fn live(
         () = for_ever(host.gateway.follow_files()) => None,
         () = for_ever(greet(&host)) => None,
         () = for_ever(orphans::bury(&host.guardian)) => None,
+        () = for_ever(memory::tell(memory)) => None,
     };
     manager.tell(Notice::Stopping);
     tokio::select! {

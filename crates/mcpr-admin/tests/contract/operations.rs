@@ -165,6 +165,8 @@ ctl_03_the_json_of! {
         status: Some(CallStatus::Cancelled),
         principal: text("local"),
     };
+    ctl_03_show_log: ShowLog {};
+    ctl_03_set_log_level: SetLogLevel { level: "debug".into() };
 }
 
 #[tokio::test]

@@ -83,6 +83,19 @@ samples! {
     ListSecrets => Ok(SecretList { secrets: vec![secrets::unset(), secrets::set()] });
     SetSecret => Ok(secrets::set());
     RemoveSecret => Ok(secrets::unset());
+    ShowLog => Ok(log("info", 0));
+    SetLogLevel => Ok(log("debug", 3));
+}
+
+fn log(level: &str, shed: u64) -> LogReport {
+    LogReport {
+        level: level.into(),
+        configured: "info".into(),
+        file: text("/home/ann/.local/state/mcpr/logs/mcpr_2027-01-15T08-00-00.log"),
+        shed,
+        lost: 0,
+        history_shed: 0,
+    }
 }
 
 pub(crate) fn text(text: &str) -> Option<String> {

@@ -61,6 +61,9 @@ impl Attempts {
         if is_of_backend(failed.kind) {
             lease.strike(failed);
         }
+        if let Some(trace) = &call.trace {
+            trace.fail_hop(&failed.detail);
+        }
         let error = || RouteError::of(call.target.server.clone(), failed);
         let past = self.0.get_or_insert_default();
         match verdict(failed, harmless && past.repeats < REPEATS) {

@@ -2,7 +2,6 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::poll_immediate;
@@ -156,7 +155,7 @@ async fn send(call: &Call, lease: &Lease) -> Result<(Exchange, u64), Failed> {
         false => id,
     };
     let outgoing = call.outgoing(lease, id, token);
-    call.sent.store(true, Ordering::Relaxed);
+    call.note_sent();
     Ok((lease.replica.open(outgoing).await?, token))
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use mcpr_config::History as Options;
 use mcpr_store::{CallRow, Store, StoreError};
-use mcpr_telemetry::Secrets;
+use mcpr_telemetry::{Secrets, Timed};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -127,6 +127,7 @@ impl Writer {
     }
 
     async fn put(&mut self, drafts: Vec<Draft>) {
+        let _timed = Timed::of("writing calls to the history");
         let calls = drafts.len();
         let rows: Vec<CallRow> = drafts.into_iter().map(|draft| self.row(draft)).collect();
         let written = self.while_telling(self.store.put_calls(rows)).await;
@@ -151,6 +152,7 @@ impl Writer {
 
     /// Drops what is too old and what is too much.
     async fn prune(&mut self) {
+        let _timed = Timed::of("dropping old calls from the history");
         let Options { keep, max_size, .. } = self.options();
         self.unpruned = 0;
         let steady = self.clock.is_steady(SystemTime::now(), Instant::now());
