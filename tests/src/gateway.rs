@@ -39,6 +39,7 @@ pub struct Builder {
     port: u16,
     open: bool,
     hook: Option<Hook>,
+    store: Option<Arc<dyn Store>>,
 }
 
 /// A running gateway with one token. It ends, with all its servers, when dropped.
@@ -125,6 +126,12 @@ impl Builder {
     /// Has this happen before each operation of its store.
     pub fn hook(mut self, hook: Hook) -> Self {
         self.hook = Some(hook);
+        self
+    }
+
+    /// Keeps its state here instead of in a database.
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = Some(store);
         self
     }
 
@@ -218,9 +225,12 @@ impl Gateway {
             },
             ..options
         };
-        let store = mcpr_store::open(home.path().join("mcpr.db"))
-            .await
-            .expect("the database opens");
+        let store = match builder.store.clone() {
+            Some(store) => store,
+            None => mcpr_store::open(home.path().join("mcpr.db"))
+                .await
+                .expect("the database opens"),
+        };
         let store = match builder.hook.clone() {
             Some(hook) => Arc::new(Hooked::new(store, hook)) as Arc<dyn Store>,
             None => store,
