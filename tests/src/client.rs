@@ -19,7 +19,8 @@ pub struct Session {
     pub id: String,
     /// What the gateway answered to `initialize`.
     pub welcome: Value,
-    version: String,
+    /// The revision that was agreed on.
+    pub version: String,
     last_id: AtomicU64,
 }
 

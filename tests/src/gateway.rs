@@ -43,6 +43,7 @@ pub struct Builder {
     hook: Option<Hook>,
     calls: CallLog,
     tracer: Tracer,
+    store: Option<Arc<dyn Store>>,
 }
 
 /// A running gateway with one token. It ends, with all its servers, when dropped.
@@ -156,6 +157,12 @@ impl Builder {
         self
     }
 
+    /// Keeps its state here instead of in a database.
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
     /// Says something on silent streams this often.
     pub fn keep_alive(mut self, every: Duration) -> Self {
         self.keep_alive = Some(every);
@@ -235,9 +242,12 @@ impl Gateway {
         if let Some(every) = builder.keep_alive {
             options.limits.keep_alive = every;
         }
-        let store = mcpr_store::open(home.path().join("mcpr.db"))
-            .await
-            .expect("the database opens");
+        let store = match builder.store.clone() {
+            Some(store) => store,
+            None => mcpr_store::open(home.path().join("mcpr.db"))
+                .await
+                .expect("the database opens"),
+        };
         let store = match builder.hook.clone() {
             Some(hook) => Arc::new(Hooked::new(store, hook)) as Arc<dyn Store>,
             None => store,

@@ -27,6 +27,7 @@ pub mod recorder;
 mod reference;
 pub mod talk;
 mod wait;
+pub mod yardstick;
 
 pub use bins::{binary, target};
 pub use brood::Brood;

@@ -256,6 +256,10 @@ impl Gateway {
     }
 
     /// Opens a session. One over HTTP is kept until it ends; the front says its name.
+    #[expect(
+        clippy::result_large_err,
+        reason = "a session is opened once, and most are: nobody gains by a box"
+    )]
     pub(crate) fn open_session(
         &self,
         principal: Principal,

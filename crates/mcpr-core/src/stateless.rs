@@ -175,10 +175,7 @@ fn same_value(sent: &str, expected: &str, kind: ParamKind) -> Result<bool, Fault
 }
 
 /// The one value of a header; two are two different readings.
-fn single<'h>(
-    headers: &'h HeaderMap,
-    name: impl AsHeaderName + fmt::Display + Copy,
-) -> Result<Option<&'h str>, Fault> {
+fn single(headers: &HeaderMap, name: impl AsHeaderName + fmt::Display + Copy) -> Result<Option<&str>, Fault> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else {
         return Ok(None);

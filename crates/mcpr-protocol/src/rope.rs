@@ -23,7 +23,7 @@ const ROOM: usize = 512;
 /// a [`Buf`] it can be a body of hyper.
 #[derive(Clone, Debug, Default)]
 pub struct Rope {
-    parts: SmallVec<[Bytes; 2]>,
+    parts: SmallVec<[Bytes; 1]>,
     /// The first of the parts that has not been read.
     first: usize,
     /// What comes behind the parts.

@@ -36,6 +36,7 @@ mod stateless;
 mod streams;
 mod tokens;
 mod wire;
+mod yardstick;
 
 use mcpr_tests::http::Answer;
 use serde_json::Value;

@@ -168,7 +168,11 @@ impl Wire {
         request: Request<Once>,
     ) -> impl Future<Output = Outcome> + Send + use<> {
         let sent = self.carrier.send(request);
-        poll_fn(|cx| Poll::Ready(self.carrier.poll_on(cx))).await;
+        poll_fn(|cx| {
+            self.carrier.poll_on(cx);
+            Poll::Ready(())
+        })
+        .await;
         sent
     }
 
