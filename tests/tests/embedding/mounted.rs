@@ -105,7 +105,8 @@ async fn emb_03_a_mounted_endpoint_keeps_the_rules_of_the_edge() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn emb_03_connections_of_the_programs_server_are_not_the_gateways_to_count() {
-    let own = json!({ "perPrincipal": { "connections": 1 } });
+    const LIMIT: usize = 4;
+    let own = json!({ "perPrincipal": { "connections": LIMIT } });
     let fake = Fake::script()
         .tool("x")
         .with(r#"{"silent":["tools/call"]}"#)
@@ -114,11 +115,12 @@ async fn emb_03_connections_of_the_programs_server_are_not_the_gateways_to_count
     let server = Server::around(&gateway).await;
     let session = server.session(&gateway).await;
 
-    let _waiting = session
-        .post(&session.text("tools/call", r#"{"name":"a_x"}"#))
-        .start(server.port)
-        .await;
-    fake.await_received("tools/call", 1).await;
+    let mut waiting = Vec::new();
+    for _ in 0..LIMIT {
+        let call = session.post(&session.text("tools/call", r#"{"name":"a_x"}"#));
+        waiting.push(call.start(server.port).await);
+    }
+    fake.await_received("tools/call", LIMIT).await;
 
     assert_eq!(session.tool_names().await, ["a_x"]);
 }

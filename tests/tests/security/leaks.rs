@@ -205,7 +205,7 @@ async fn sec_04_log_04_no_secret_is_seen_where_it_does_not_belong() {
     type_all(&gateway, &mut canaries, &AFTERWARDS).await;
     canaries.look("stderr", Sink::Told, &gateway.complaints());
     assert!(logs(&gateway).contains("debug"), "it is more than usual");
-    canaries.look_into(&gateway.home(), &["mcpr.json", "key.txt", "secrets"]);
+    canaries.look_into(gateway.home(), &["mcpr.json", "key.txt", "secrets"]);
     canaries.assert_silence(80);
 }
 
