@@ -43,12 +43,22 @@ impl Host {
             }
             Err(error) => return Err(error.into()),
         };
+        if store.is_read_only() {
+            let database = settings.paths.database.display();
+            tracing::warn!(
+                "the database {database} is on a read-only file system: what it holds counts, and nothing that \
+                 changes will be remembered"
+            );
+        }
         let guardian = guardian();
         let dialer = Dialer {
             guardian: guardian.clone(),
             message_max: config.gateway.limits.server_message,
             ..Dialer::default()
         };
+        for secret in dialer.proxies.credentials() {
+            telemetry.secrets().add(&secret);
+        }
         let facts = Facts {
             listen,
             log_file: telemetry.log_path().map(Path::to_owned),
@@ -59,6 +69,7 @@ impl Host {
             .log(telemetry.control())
             .tracer(settings.tracer)
             .secrets(telemetry.secrets().clone())
+            .secret_folders(settings.secrets)
             .facts(facts);
         let gateway = match settings.origin {
             Some(origin) => gateway.reload(move || origin.read()),

@@ -74,3 +74,29 @@ fn report_panics(telemetry: &Arc<Telemetry>) {
         }
     }));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_04_a_panic_is_logged_without_the_secrets_it_quotes() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("log");
+        let options = Options {
+            file: FileChoice::Path(file.clone()),
+            ..Options::default()
+        };
+        let telemetry = begin(options).unwrap();
+        telemetry.secrets().add("s3cret-value");
+
+        let fault = std::thread::spawn(|| panic!("no use for s3cret-value and Bearer t0ken-value")).join();
+
+        let log = std::fs::read_to_string(file).unwrap();
+        assert!(fault.is_err() && log.contains("a fault in mcpr"), "{log}");
+        assert!(
+            log.contains("[redacted]") && !log.contains("s3cret") && !log.contains("t0ken"),
+            "{log}"
+        );
+    }
+}

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcpr_config::{Config, ConfigError, Environment, Locations, LogFile, Overrides, Paths, Process};
+use mcpr_config::{
+    Config, ConfigError, Environment, Locations, LogFile, Overrides, Paths, Process, SecretFolders,
+};
 use mcpr_telemetry::Tracer;
 
 /// What a gateway is told.
@@ -11,6 +13,8 @@ use mcpr_telemetry::Tracer;
 pub(crate) struct Settings {
     /// Where everything lies.
     pub(crate) paths: Paths,
+    /// Where servers find the secrets that they ask for.
+    pub(crate) secrets: SecretFolders,
     /// What the files say, with the variables and flags over them.
     pub(crate) config: Config,
     /// Who is told of spans.
@@ -74,6 +78,7 @@ impl Settings {
         gateway.log.file = log.unwrap_or_else(|| gateway.log.file.clone());
         Ok(Self {
             paths: locations.paths,
+            secrets: locations.secrets,
             config,
             tracer: Tracer::off(),
             memory: None,

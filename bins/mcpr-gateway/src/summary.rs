@@ -164,6 +164,7 @@ mod tests {
             retry_in_ms: None,
             pid: None,
             starts: 1,
+            pins: None,
             backends: Vec::new(),
         }
     }

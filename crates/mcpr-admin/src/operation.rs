@@ -2,11 +2,13 @@
 
 pub(crate) mod history;
 pub(crate) mod log;
+pub(crate) mod pins;
 pub(crate) mod projects;
 pub(crate) mod prompts;
 pub(crate) mod relayed;
 pub(crate) mod resources;
 pub(crate) mod running;
+pub(crate) mod secrets;
 pub(crate) mod status;
 pub(crate) mod switches;
 pub(crate) mod tokens;

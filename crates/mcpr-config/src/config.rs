@@ -1,6 +1,7 @@
 //! From files to options.
 
 use mcpr_registry::nearest;
+use mcpr_telemetry::Secrets;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -59,7 +60,11 @@ impl Config {
     /// gateway itself that is not valid. A fault in a server is only that server's.
     pub fn load(locations: &Locations, env: &dyn Environment) -> Result<Self, ConfigError> {
         let found = sources(locations, env)?;
+        // Before the secrets are read: whoever sets one meanwhile has the configuration read again.
+        let vault = locations.secrets.vault.as_ref();
+        let vault = vault.map(|vault| (vault.clone(), Contents::look(vault, env)));
         let mut config = Self::build(&found, &locations.secrets, env, References::FillIn)?;
+        config.contents.extend(vault);
         if let Sources::Usual(files) = &locations.sources {
             let missing = files.iter().take_while(|file| !config.files.contains(file));
             missing.for_each(|file| config.contents.add_missing(file));
@@ -109,6 +114,15 @@ impl Config {
         })
     }
 
+    /// The values of all servers that must not be shown.
+    pub fn secrets(&self) -> Secrets {
+        let secrets = Secrets::default();
+        for secret in self.servers.iter().flat_map(|entry| &entry.secrets) {
+            secrets.add(secret.reveal());
+        }
+        secrets
+    }
+
     pub(crate) fn build(
         sources: &[Source],
         secrets: &SecretFolders,
@@ -123,6 +137,7 @@ impl Config {
             secrets,
             references,
             timeouts: gateway.timeouts,
+            pins: gateway.pins,
         };
         let read = |(key, node): &(Key, Node)| entry::read(key, node, &surroundings, &mut warnings);
         let mut servers: Vec<ServerEntry> = layers.servers.iter().filter_map(read).collect();
@@ -142,7 +157,7 @@ impl Config {
 fn credentials(env: &dyn Environment) -> SecretFolders {
     SecretFolders {
         credentials: env.variable("CREDENTIALS_DIRECTORY").map(PathBuf::from),
-        own: None,
+        ..SecretFolders::default()
     }
 }
 

@@ -12,6 +12,9 @@ use tokio_util::sync::CancellationToken;
 /// How often the store is asked whether somebody else has changed it (an offline `mcpr-ctl`).
 const LOOK: Duration = Duration::from_millis(500);
 
+/// How often it is looked whether a token that will end has ended.
+const GLANCE: Duration = Duration::from_secs(10);
+
 /// How often uses of tokens are written down.
 const SAVE: u32 = 120;
 
@@ -150,14 +153,14 @@ impl Doorkeeper {
     pub(crate) async fn follow(self: Arc<Self>, store: Arc<dyn Store>, stop: CancellationToken) {
         let mut ticks = interval(LOOK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut lost = false;
         for tick in 1_u32.. {
             tokio::select! {
                 () = stop.cancelled() => return,
                 _ = ticks.tick() => {}
             }
-            if let Err(error) = self.look(&*store).await {
-                tracing::debug!(reason = %error, "the tokens could not be read again");
-            }
+            let looked = self.look(&*store).await;
+            tell(&looked, &mut lost);
             if tick % SAVE == 0 {
                 self.save_uses(&*store).await;
             }
@@ -176,11 +179,24 @@ impl Doorkeeper {
     }
 }
 
-/// Waits until a time is over.
+/// Tells once that the database cannot be read, and once that it can again.
+fn tell(looked: &Result<(), StoreError>, lost: &mut bool) {
+    match looked {
+        Err(error) if !*lost => tracing::warn!(
+            reason = %error,
+            "the database cannot be read: tokens count as they were, and what others change is not seen"
+        ),
+        Ok(()) if *lost => tracing::info!("the database can be read again"),
+        _ => {}
+    }
+    *lost = looked.is_err();
+}
+
+/// Waits until a time is over, or until it is worth a look whether it is: the clock may be set meanwhile.
 async fn over(until: Option<Timestamp>, now: Timestamp) {
     let Some(end) = until else {
         return std::future::pending().await;
     };
     let left = u64::try_from(end.unix() - now.unix()).unwrap_or(0);
-    sleep(Duration::from_secs(left.max(1))).await;
+    sleep(Duration::from_secs(left.max(1)).min(GLANCE)).await;
 }

@@ -10,6 +10,7 @@ use http::StatusCode;
 use mcpr_admin::ActiveBy;
 use mcpr_auth::Principal;
 use mcpr_bridge::Sealer;
+use mcpr_config::SecretFolders;
 use mcpr_protocol::{
     Era, Id, LogLevel, Message, Notification, Object, RawJson, Response, Rope, code, notification,
 };
@@ -30,6 +31,7 @@ use crate::fault::Fault;
 use crate::history::History;
 use crate::layers::Layers;
 use crate::native::Tools;
+use crate::pins::PinBook;
 use crate::plan::Plan;
 use crate::question::Answer;
 use crate::quota::{Full, Quotas, Share, Spot};
@@ -55,6 +57,8 @@ pub struct Gateway {
     pub(crate) planning: tokio::sync::Mutex<()>,
     pub(crate) reload: Option<Arc<Reload>>,
     pub(crate) toolsets: Toolsets,
+    /// What is approved of the tools of servers.
+    pub(crate) pins: Arc<PinBook>,
     pub(crate) facts: Facts,
     pub(crate) started_at: SystemTime,
     pub(crate) pool: Arc<Pool>,
@@ -71,6 +75,8 @@ pub struct Gateway {
     /// Seals what clients hold for the gateway.
     pub(crate) sealer: Sealer,
     pub(crate) secrets: Secrets,
+    /// Where servers find the secrets that they ask for.
+    pub(crate) secret_folders: SecretFolders,
     pub(crate) snapshot: watch::Receiver<Arc<Snapshot>>,
     /// The steps to the end; each brings those before it.
     pub(crate) closing: CancellationToken,

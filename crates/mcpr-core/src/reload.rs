@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mcpr_admin::{ErrorCode, Failure, Reloaded};
 use mcpr_config::{Config, ConfigError, Finding, GatewayOptions, LogOptions, ServerEntry, Severity};
-use mcpr_store::{SavedEquip, SavedProject, SavedToolset, Store, StoreError, Switch};
+use mcpr_store::{SavedEquip, SavedPins, SavedProject, SavedToolset, Store, StoreError, Switch};
 use mcpr_telemetry::{Level, LogControl, Timed};
 
 use crate::gateway::Gateway;
@@ -22,6 +22,7 @@ pub(crate) struct StoredState {
     pub(crate) projects: Vec<SavedProject>,
     pub(crate) toolsets: Vec<SavedToolset>,
     pub(crate) equips: Vec<SavedEquip>,
+    pub(crate) pins: Vec<SavedPins>,
 }
 
 impl StoredState {
@@ -32,6 +33,7 @@ impl StoredState {
             projects: store.projects().await?,
             toolsets: store.toolsets().await?,
             equips: store.equips().await?,
+            pins: store.pins().await?,
         })
     }
 }
@@ -63,6 +65,7 @@ impl Gateway {
         let of_operator =
             self.toolsets
                 .replace(&plan.options.toolsets, &stored.toolsets, Some(stored.equips));
+        let of_pins = self.pins.replace(stored.pins);
         let switches = Switches::new(stored.switches);
         let projects = plan.projects_with(stored.projects);
         // Most of what others write says nothing of this: nobody is woken for it.
@@ -71,7 +74,7 @@ impl Gateway {
                 plan.switches = switches;
                 plan.projects = projects;
             });
-        } else if of_operator {
+        } else if of_operator || of_pins {
             self.republish();
         }
         Ok(())
@@ -229,6 +232,7 @@ fn needs_restart(old: &GatewayOptions, new: &GatewayOptions) -> Vec<String> {
         ("allowedHosts", old.allowed_hosts != new.allowed_hosts),
         ("allowedOrigins", old.allowed_origins != new.allowed_origins),
         ("tls", old.tls != new.tls),
+        ("control", old.control != new.control),
         ("startup", old.startup != new.startup),
         ("log", !same_log(&old.log, &new.log)),
         ("limits.requestBody", limits.request_body != fresh.request_body),

@@ -8,7 +8,9 @@ use std::time::{Duration, SystemTime};
 use http::Uri;
 use mcpr_auth::TokenStore;
 use mcpr_bridge::Sealer;
-use mcpr_config::{Config, ConfigError, Fault, ServerEntry, ServerState, StartMode, StartOrder, StartWhen};
+use mcpr_config::{
+    Config, ConfigError, Fault, SecretFolders, ServerEntry, ServerState, StartMode, StartOrder, StartWhen,
+};
 use mcpr_protocol::RawJson;
 use mcpr_router::{Balance, Router};
 use mcpr_store::{Memory as MemoryStore, Store, StoreError};
@@ -28,6 +30,7 @@ use crate::layers::own::{Counted, Logged, Traced, Watched};
 use crate::layers::{Layer, Layers};
 use crate::memory::{Recalled, recall, write_down};
 use crate::native::{NativeDial, Tool, Tools};
+use crate::pins::{Judge, PinBook};
 use crate::plan::{Plan, Standing, Switches};
 use crate::quota::Quotas;
 use crate::rates::Rates;
@@ -56,6 +59,7 @@ pub struct Builder {
     layers: Vec<Arc<dyn Layer>>,
     tools: Vec<Tool>,
     secrets: Secrets,
+    secret_folders: SecretFolders,
     facts: Facts,
     reload: Option<Arc<Reload>>,
 }
@@ -91,6 +95,7 @@ impl Builder {
             layers: Vec::new(),
             tools: Vec::new(),
             secrets: Secrets::default(),
+            secret_folders: SecretFolders::default(),
             facts: Facts::default(),
             reload: None,
         }
@@ -162,6 +167,14 @@ impl Builder {
         Self { secrets, ..self }
     }
 
+    /// Says where servers find the secrets that they ask for; what operators set is kept there.
+    pub fn secret_folders(self, secret_folders: SecretFolders) -> Self {
+        Self {
+            secret_folders,
+            ..self
+        }
+    }
+
     /// Tells operators of the process around the gateway.
     pub fn facts(self, facts: Facts) -> Self {
         Self { facts, ..self }
@@ -223,14 +236,22 @@ impl Builder {
             projects,
             toolsets,
             equips,
+            pins,
         } = StoredState::read(&*store).await?;
         let toolsets = Toolsets::new(&self.config.gateway.toolsets, &toolsets, equips);
         let plan = Arc::new(Plan::new(self.config, Switches::new(switches), projects));
         pool.apply(plan.desired());
         let plans = watch::Sender::new(plan.clone());
+        let pins = Arc::new(PinBook::new(pins));
         let mut folder = Folder {
             plans: plans.subscribe(),
             pool: pool.clone(),
+            judge: Judge {
+                book: pins.clone(),
+                memory: memory.clone(),
+                known: HashMap::new(),
+                told: Default::default(),
+            },
             memory,
             assignments,
             stored: HashMap::new(),
@@ -275,6 +296,7 @@ impl Builder {
             planning: tokio::sync::Mutex::default(),
             reload: self.reload,
             toolsets,
+            pins,
             facts: self.facts,
             started_at: SystemTime::now(),
             router: Router::new(pool.clone()).balanced_by(self.balance),
@@ -282,6 +304,7 @@ impl Builder {
             store,
             doorkeeper,
             secrets: self.secrets,
+            secret_folders: self.secret_folders,
             snapshot,
             closing: stop.child_token(),
             leaving,

@@ -20,6 +20,18 @@ fn member(fake: &Fake, tags: &[&str]) -> Value {
     entry
 }
 
+/// A gateway in front of both, with that rule.
+async fn balanced(fakes: &[Fake; 2]) -> Gateway {
+    let gateway = gateway()
+        .server("west", member(&fakes[0], &["cpu"]))
+        .server("east", member(&fakes[1], &["gpu"]))
+        .balance(with_graphics)
+        .start()
+        .await;
+    gateway.await_state("api", "ok").await;
+    gateway
+}
+
 /// Calls a tool four times; gives how many calls each of these has got by then.
 async fn counts_after(gateway: &Gateway, tool: &str, fakes: &[Fake; 2]) -> [usize; 2] {
     let client = gateway.client().await;
@@ -33,13 +45,7 @@ async fn counts_after(gateway: &Gateway, tool: &str, fakes: &[Fake; 2]) -> [usiz
 #[tokio::test(flavor = "multi_thread")]
 async fn emb_03_a_rule_of_the_program_has_the_last_word_on_each_call() {
     let fakes = [(); 2].map(|()| Fake::script().tool("render").tool("search").http());
-    let gateway = gateway()
-        .server("west", member(&fakes[0], &["cpu"]))
-        .server("east", member(&fakes[1], &["gpu"]))
-        .balance(with_graphics)
-        .start()
-        .await;
-    gateway.await_state("api", "ok").await;
+    let gateway = balanced(&fakes).await;
 
     assert_eq!(counts_after(&gateway, "api_render", &fakes).await, [0, 4]);
     assert_eq!(counts_after(&gateway, "api_search", &fakes).await, [2, 6]);
@@ -48,13 +54,7 @@ async fn emb_03_a_rule_of_the_program_has_the_last_word_on_each_call() {
 #[tokio::test(flavor = "multi_thread")]
 async fn emb_03_a_rule_never_chooses_who_cannot_take_the_call() {
     let fakes = [(); 2].map(|()| Fake::script().tool("render").http());
-    let gateway = gateway()
-        .server("west", member(&fakes[0], &["cpu"]))
-        .server("east", member(&fakes[1], &["gpu"]))
-        .balance(with_graphics)
-        .start()
-        .await;
-    gateway.await_state("api", "ok").await;
+    let gateway = balanced(&fakes).await;
 
     fakes[1].kill();
     gateway.await_state("api", "degraded").await;

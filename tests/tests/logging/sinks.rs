@@ -70,7 +70,7 @@ fn read_until(from: &mut impl Read, part: &str) -> String {
 #[tokio::test]
 async fn log_02_a_full_disk_is_told_once_on_stderr_which_goes_on() {
     let program = program().await;
-    program.launch_with(&["--log-file", "/dev/full"]);
+    program.launch_with(&[], &["--log-file", "/dev/full"]);
     program.listening().await;
     let client = program.client().await;
 

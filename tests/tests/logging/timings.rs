@@ -7,13 +7,16 @@ use serde_json::Value;
 async fn log_05_at_debug_calls_and_functions_tell_their_time_and_memory_is_told_on_request() {
     let fake = Fake::script().tool("x").stdio();
     let program = gateway().fake("a", &fake).program(&Brood::new()).await;
-    program.launch_with(&[
-        "--log-level",
-        "debug",
-        "--log-memory=100ms",
-        "--log-format",
-        "json",
-    ]);
+    program.launch_with(
+        &[],
+        &[
+            "--log-level",
+            "debug",
+            "--log-memory=100ms",
+            "--log-format",
+            "json",
+        ],
+    );
     program.listening().await;
     program.ready("a").await;
 

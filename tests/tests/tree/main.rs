@@ -8,4 +8,5 @@ mod links;
 mod names;
 mod proofs;
 mod protocol_support;
+mod security;
 mod tidy;

@@ -24,6 +24,7 @@ use crate::connect::Gateway;
 use crate::interrupt::unless_interrupted;
 use crate::out::Out;
 use crate::out::look::Look;
+use crate::out::text::tame_json;
 use crate::problem::Problem;
 use crate::suggest;
 
@@ -154,6 +155,7 @@ impl Reader<'_> {
             return None;
         }
         Some(match self.out.is_json() {
+            true if self.out.is_terminal() => tame_json(&entry.json()),
             true => entry.json(),
             false => (self.line)(&entry, &self.out.look()),
         })

@@ -12,6 +12,7 @@ use mcpr_transport::http::server::{Bound, Options};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::claim::Claim;
 use crate::cli::Serve;
 use crate::doors::{self, Doors};
 use crate::host::{Host, SERVERS_GRACE, runtime};
@@ -30,7 +31,7 @@ pub(super) fn run(args: &Serve, mut manager: Manager) -> Result<ExitCode, Proble
     settings.memory = args.log.memory();
     let network = doors::network(&settings.config.gateway, manager.sockets())?;
     let door = door(args.no_auth, network.iter().filter_map(Bound::local_addr))?;
-    let doors = Doors::take(&settings.config.gateway, network, &settings.paths.socket, door)?;
+    let doors = Doors::take(&settings.config.gateway, network, &settings.paths, door)?;
     let telemetry = log::start(&settings, false)?;
     let url = doors.url();
     // Who wants JSON on stderr wants nothing else there, but a token is shown once or never.
@@ -104,6 +105,9 @@ async fn live(
         host = Host::start(settings, telemetry, urls) => host?,
         _ = signals.end() => return Ok(ExitCode::Ok),
     };
+    if doors.operators == Door::Guarded {
+        welcome::lacks_operators(&host).await;
+    }
     let mut fronts = Fronts::open(&host, doors);
     tracing::info!(url, "listening");
     manager.tell(Notice::Ready("starting servers"));
@@ -142,6 +146,7 @@ pub(super) async fn for_ever(work: impl Future<Output = ()>) {
 struct Fronts {
     network: JoinSet<io::Result<()>>,
     control: JoinSet<io::Result<()>>,
+    _claim: Claim,
 }
 
 impl Fronts {
@@ -150,8 +155,10 @@ impl Fronts {
             network,
             control,
             door,
+            operators,
             options,
             tls,
+            claim,
         } = doors;
         let secured = Options {
             tls,
@@ -160,6 +167,7 @@ impl Fronts {
         let mut fronts = Self {
             network: JoinSet::new(),
             control: JoinSet::new(),
+            _claim: claim,
         };
         for bound in network {
             let serving = http::serve(host.gateway.clone(), bound, door, secured.clone());
@@ -169,7 +177,7 @@ impl Fronts {
             Ok(control) => {
                 fronts
                     .control
-                    .spawn(http::serve(host.gateway.clone(), control, Door::Control, options));
+                    .spawn(http::serve(host.gateway.clone(), control, operators, options));
             }
             Err(error) => tracing::warn!(
                 error = &error as &dyn std::error::Error,

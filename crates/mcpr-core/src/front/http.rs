@@ -27,7 +27,7 @@ pub use mcpr_transport::http::server::{BindError, Bound, Limits, Mounted, Option
 #[cfg(feature = "tls")]
 pub use mcpr_transport::http::server::{Tls, TlsError};
 
-use self::refusal::{hung_up, unauthorized};
+use self::refusal::{hung_up, unauthorized, unauthorized_here};
 use crate::fault::Fault;
 use crate::gateway::Gateway;
 use crate::operations::Operator;
@@ -46,6 +46,20 @@ pub enum Door {
     Open,
     /// The operator, whom the permissions of the socket let in; also serves the admin API.
     Control,
+    /// The same, where whoever the permissions let in must have a token too.
+    Guarded,
+}
+
+impl Door {
+    /// Whether operators come in here.
+    fn is_of_operator(self) -> bool {
+        matches!(self, Self::Control | Self::Guarded)
+    }
+
+    /// Whether a token is asked for.
+    fn wants_tokens(self) -> bool {
+        matches!(self, Self::Tokens | Self::Guarded)
+    }
 }
 
 /// Serves clients at an address until the gateway ends.
@@ -56,20 +70,20 @@ pub enum Door {
 pub async fn serve(gateway: Arc<Gateway>, bound: Bound, door: Door, options: Options) -> io::Result<()> {
     // The operator's door closes last: whoever waits there for the end of the gateway sees it.
     let end = match door {
-        Door::Control => End::at(gateway.ended.clone()),
+        Door::Control | Door::Guarded => End::at(gateway.ended.clone()),
         Door::Tokens | Door::Open => End {
             close: gateway.leaving.clone(),
             finish: gateway.stop.clone(),
         },
     };
     // As long as it has connections the gateway waits for what they bring.
-    let _open = (door != Door::Control).then(|| gateway.doors.token());
+    let _open = (!door.is_of_operator()).then(|| gateway.doors.token());
     let loopback = bound
         .local_addr()
         .is_some_and(|address| address.ip().is_loopback());
     let options = Options {
         // SEC-06: the operator's socket, or a loopback address with an operator's token.
-        admin: door == Door::Control || (door == Door::Tokens && loopback),
+        admin: door.is_of_operator() || (door == Door::Tokens && loopback),
         ..options
     };
     let front = HttpFront {
@@ -140,7 +154,7 @@ impl Front for HttpFront {
         let caller = match self.door {
             Door::Control => return Ok(Principal::local()),
             Door::Open => Principal::anonymous(),
-            Door::Tokens => {
+            Door::Tokens | Door::Guarded => {
                 let presented = bearer(head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes));
                 let verified = presented.and_then(|token| {
                     let tokens = self.gateway.doorkeeper.tokens();
@@ -148,7 +162,10 @@ impl Front for HttpFront {
                 });
                 verified.map_err(|denied| {
                     self.gateway.metrics.refused();
-                    Box::new(unauthorized(&denied))
+                    Box::new(match self.door {
+                        Door::Guarded => unauthorized_here(&denied),
+                        _ => unauthorized(&denied),
+                    })
                 })?
             }
         };
@@ -167,7 +184,7 @@ impl Front for HttpFront {
     }
 
     async fn admin(&self, caller: Principal, operation: Operation<'_>) -> Reply {
-        if self.door == Door::Tokens && !caller.allows(Scope::Admin) {
+        if self.door.wants_tokens() && !caller.allows(Scope::Admin) {
             return whole(refuse(Operator::lacks_scope("admin")));
         }
         let operator = Operator::new(self.gateway.clone());
@@ -183,7 +200,7 @@ impl Front for HttpFront {
     }
 
     fn metrics(&self, caller: Principal) -> Reply {
-        if self.door == Door::Tokens && !caller.allows(Scope::Admin) {
+        if self.door.wants_tokens() && !caller.allows(Scope::Admin) {
             return whole(refuse(Operator::lacks_scope("admin")));
         }
         Reply::text(self.gateway.metrics.render(), OPEN_METRICS)
@@ -234,8 +251,8 @@ impl HttpFront {
     fn pace(&self, caller: &Principal, requests: usize) -> Result<(), Fault> {
         match self.door {
             Door::Control => Ok(()),
-            Door::Tokens | Door::Open if requests == 0 => Ok(()),
-            Door::Tokens | Door::Open => self.gateway.pace(caller, requests),
+            Door::Tokens | Door::Open | Door::Guarded if requests == 0 => Ok(()),
+            Door::Tokens | Door::Open | Door::Guarded => self.gateway.pace(caller, requests),
         }
     }
 }

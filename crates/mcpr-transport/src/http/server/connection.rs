@@ -83,6 +83,11 @@ impl<F: Front> Connection<F> {
         }
     }
 
+    /// What it is doing, as it goes on.
+    pub(super) fn pulse(&self) -> Arc<Pulse> {
+        Arc::clone(&self.pulse)
+    }
+
     /// Serves the connection until it ends, is over a limit, or `shutdown` lets its last answer out.
     pub(super) async fn serve(mut self, socket: Socket, shutdown: CancellationToken) {
         let greeted = shutdown.run_until_cancelled(self.greet(socket)).await;
@@ -241,7 +246,9 @@ impl<F: Front> Connection<F> {
 
     fn admit(&self, head: &Parts) -> Result<F::Caller, Turned> {
         let mut memo = self.memo.lock();
-        self.front.admit(head, &mut memo).map_err(Turned::NotAdmitted)
+        let caller = self.front.admit(head, &mut memo).map_err(Turned::NotAdmitted)?;
+        self.pulse.met();
+        Ok(caller)
     }
 
     async fn json_body(&self, headers: &HeaderMap, body: &mut impl Arriving) -> Result<Bytes, Refusal> {

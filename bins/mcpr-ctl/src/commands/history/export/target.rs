@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 use crate::out::Out;
+use crate::out::text::printable;
 use crate::problem::Problem;
 
 /// Where the calls go.
@@ -45,6 +46,9 @@ impl<'a> Target<'a> {
     /// Writes data, and tells whether anybody still reads.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<bool, Problem> {
         let (path, writer) = match self {
+            Self::Standard(out) if out.is_terminal() => {
+                return out.feed(printable(&String::from_utf8_lossy(bytes)).as_bytes());
+            }
             Self::Standard(out) => return out.feed(bytes),
             Self::File(Draft { path, writer, .. }) | Self::Stream(path, writer) => (path, writer),
         };
