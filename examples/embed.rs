@@ -4,8 +4,7 @@
 #![expect(clippy::print_stdout, reason = "what the example has to say")]
 
 use anyhow::Context;
-use mcpr_config::{Config, Process};
-use mcpr_core::Gateway;
+use mcpr_core::{Config, Gateway, Process};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {

@@ -2,8 +2,7 @@
 #![expect(clippy::print_stdout, reason = "what the example has to say")]
 
 use async_trait::async_trait;
-use mcpr_config::{Config, Process};
-use mcpr_core::{CallRecord, Gateway, Intent, Layer, Outcome, RawJson, Tool, Verdict};
+use mcpr_core::{CallRecord, Config, Gateway, Intent, Layer, Outcome, Process, RawJson, Tool, Verdict};
 use serde_json::{Value, json};
 
 struct Audit;
@@ -38,7 +37,7 @@ async fn main() -> anyhow::Result<()> {
             Outcome::text(given.as_str())
         })
     };
-    let gateway = Gateway::builder(Config::from_files(&[], &Process)?)
+    let gateway = Gateway::builder(Config::from_text("{}", &Process)?)
         .tool(tool("show"))
         .tool(tool("delete"))
         .layer(Audit)

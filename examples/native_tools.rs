@@ -1,8 +1,7 @@
 //! Tools of the program itself: a typed handler, whose schema is that of its types, and one that takes what comes.
 #![expect(clippy::print_stdout, reason = "what the example has to say")]
 
-use mcpr_config::{Config, Process};
-use mcpr_core::{Gateway, Outcome, Tool};
+use mcpr_core::{Config, Gateway, Outcome, Process, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -36,7 +35,7 @@ async fn main() -> anyhow::Result<()> {
         json!({ "type": "object" }),
         async |arguments| Outcome::text(arguments.as_str()),
     );
-    let gateway = Gateway::builder(Config::from_files(&[], &Process)?)
+    let gateway = Gateway::builder(Config::from_text("{}", &Process)?)
         .tool(Tool::typed("order", "Orders a dish", order))
         .tool(repeat.read_only())
         .start()

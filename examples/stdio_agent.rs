@@ -5,8 +5,7 @@
 #![expect(clippy::print_stdout, reason = "what the example has to say")]
 
 use anyhow::Result;
-use mcpr_config::{Config, Process};
-use mcpr_core::{Gateway, Outcome, RawJson, Tool};
+use mcpr_core::{Config, Gateway, Outcome, Process, RawJson, Tool};
 use serde_json::{Value, json};
 
 const RECIPES: &[mcpr_examples::Tool] = &[
@@ -44,10 +43,7 @@ async fn display(recipe: RawJson) -> Outcome {
 
 #[tokio::main]
 async fn agent() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let file = folder.path().join("mcpr.json");
-    std::fs::write(&file, configuration()?)?;
-    let gateway = Gateway::builder(Config::from_files(&[file], &Process)?)
+    let gateway = Gateway::builder(Config::from_text(&configuration()?, &Process)?)
         .tool(Tool::new(
             "display_recipe",
             "Shows a recipe",

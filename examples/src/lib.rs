@@ -1,9 +1,21 @@
-//! What the examples share: a small MCP server on standard input and output, so that they need nothing but themselves.
+//! What the examples share: a small MCP server on standard input and output, and a client of HTTP, so that they need
+//! nothing but themselves.
 
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read, Write};
+use std::net::{SocketAddr, TcpStream};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
+
+/// The pages whose code is compiled with the examples.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../README.md")]
+    mod readme {}
+
+    #[doc = include_str!("../../docs/embedding.md")]
+    mod embedding {}
+}
 
 /// A tool of that server: its name, what it is for, and what it answers.
 pub type Tool = (&'static str, &'static str, fn(&Value) -> String);
@@ -51,6 +63,31 @@ fn answer(tools: &[Tool], request: &Value) -> Result<Value, String> {
         }
         method => Err(format!("Method not found: {method}")),
     }
+}
+
+/// Posts a JSON text, and gives the status and the body of the answer.
+///
+/// # Errors
+///
+/// When the connection fails, or the answer is not one of HTTP.
+pub fn post(to: SocketAddr, path: &str, headers: &[(&str, &str)], body: &Value) -> Result<(u16, String)> {
+    let body = body.to_string();
+    let mut request = format!("POST {path} HTTP/1.1\r\nContent-Length: {}\r\n", body.len());
+    let usual = [
+        ("Accept", "application/json, text/event-stream"),
+        ("Content-Type", "application/json"),
+        ("Connection", "close"),
+    ];
+    for (name, value) in usual.iter().chain(headers) {
+        request += &format!("{name}: {value}\r\n");
+    }
+    let mut connection = TcpStream::connect(to)?;
+    write!(connection, "{request}\r\n{body}")?;
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer)?;
+    let (head, body) = answer.split_once("\r\n\r\n").context("no head")?;
+    let status = head.split(' ').nth(1).context("no status")?;
+    Ok((status.parse()?, body.to_owned()))
 }
 
 /// The text of a tool's result.

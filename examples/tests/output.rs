@@ -56,6 +56,32 @@ fn emb_03_a_layer_audits_and_denies() {
 }
 
 #[test]
+fn emb_03_a_rule_of_the_program_keeps_caches_warm() {
+    let said = said_by("custom_balance", &[]);
+    let expected = "six calls of search.index went to 1 of 3\n\
+        six calls of search.ping went to 3 of 3\n";
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn emb_03_a_token_store_of_the_program_lets_its_users_in() {
+    let said = said_by("custom_token_store", &[]);
+    let expected = "ann: 200 OK\n\
+        bob: 401 Unauthorized\n\
+        ann, once she has left: 401 Unauthorized\n";
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn emb_03_the_endpoint_is_mounted_in_a_server_of_axum() {
+    let said = said_by("mount_in_axum", &[]);
+    let expected = "a call: {\"n\":1}\n\
+        without a token: 401\n\
+        by a foreign name: 403\n";
+    assert_eq!(said, expected);
+}
+
+#[test]
 fn emb_03_an_agent_uses_several_servers_and_a_tool_of_its_own() {
     let said = said_by("stdio_agent", &[]);
     for line in [

@@ -93,3 +93,24 @@ fn stat(pid: u32) -> Option<Vec<String>> {
     let fields = text.rsplit_once(") ")?.1.split_whitespace();
     Some(fields.map(str::to_owned).collect())
 }
+
+/// Makes the peak of this process what it uses now (proc(5), clear_refs).
+///
+/// # Panics
+///
+/// Where there is no `/proc`.
+pub fn forget_peak() {
+    fs::write("/proc/self/clear_refs", "5").expect("the peak can be set back");
+}
+
+/// The most memory that this process has used since it was forgotten, in bytes.
+///
+/// # Panics
+///
+/// Where there is no `/proc`.
+pub fn peak_memory() -> usize {
+    let status = fs::read_to_string("/proc/self/status").expect("there is /proc");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let peak = line.and_then(|line| line.split_whitespace().next()?.parse::<usize>().ok());
+    peak.expect("a number of KiB") * 1024
+}

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpr_auth::Principal;
+use mcpr_auth::{Principal, TokenStore};
 use mcpr_config::{Config, Process};
-use mcpr_core::front::http::{Door, serve};
-use mcpr_core::{Facts, Gateway as Core, Layer, Operator, Tool};
+use mcpr_core::front::http::{Bound, Door, options, serve};
+use mcpr_core::{Balance, Facts, Gateway as Core, Layer, Operator, Tool};
 use mcpr_store::Store;
-use mcpr_transport::http::server::{Bound, Options};
+use mcpr_telemetry::{CallLog, Tracer};
 use mcpr_upstream::Dial;
 use serde_json::{Value, json};
 use tokio_util::task::AbortOnDropHandle;
@@ -35,11 +35,15 @@ pub struct Builder {
     dial: Option<Arc<dyn Dial>>,
     layers: Vec<Arc<dyn Layer>>,
     tools: Vec<Tool>,
+    balance: Option<Arc<dyn Balance>>,
+    tokens: Option<Arc<dyn TokenStore>>,
     keep_alive: Option<Duration>,
     port: u16,
     open: bool,
     hook: Option<Hook>,
     store: Option<Arc<dyn Store>>,
+    calls: CallLog,
+    tracer: Tracer,
 }
 
 /// A running gateway with one token. It ends, with all its servers, when dropped.
@@ -120,6 +124,30 @@ impl Builder {
     /// Offers a tool of this program.
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
+        self
+    }
+
+    /// Records its requests here.
+    pub fn calls(mut self, calls: CallLog) -> Self {
+        self.calls = calls;
+        self
+    }
+
+    /// Tells of spans here.
+    pub fn tracer(mut self, tracer: Tracer) -> Self {
+        self.tracer = tracer;
+        self
+    }
+
+    /// Chooses among the backends of a server by this rule.
+    pub fn balance(mut self, rule: impl Balance + 'static) -> Self {
+        self.balance = Some(Arc::new(rule));
+        self
+    }
+
+    /// Lets in whom this says.
+    pub fn tokens(mut self, tokens: impl TokenStore + 'static) -> Self {
+        self.tokens = Some(Arc::new(tokens));
         self
     }
 
@@ -210,21 +238,10 @@ impl Builder {
 impl Gateway {
     async fn start(home: Arc<tempfile::TempDir>, file: &Path, builder: Builder) -> Self {
         let config = Config::from_files(&[file.to_owned()], &Process).expect("the configuration is valid");
-        let limits = config.gateway.limits;
-        let options = Options {
-            allowed_hosts: config.gateway.allowed_hosts.clone(),
-            allowed_origins: config.gateway.allowed_origins.clone(),
-            ..Options::default()
-        };
-        let options = Options {
-            limits: mcpr_transport::http::server::Limits {
-                body: limits.request_body,
-                connections: limits.connections,
-                keep_alive: builder.keep_alive.unwrap_or(options.limits.keep_alive),
-                ..options.limits
-            },
-            ..options
-        };
+        let mut options = options(&config.gateway);
+        if let Some(every) = builder.keep_alive {
+            options.limits.keep_alive = every;
+        }
         let store = match builder.store.clone() {
             Some(store) => store,
             None => mcpr_store::open(home.path().join("mcpr.db"))
@@ -237,7 +254,11 @@ impl Gateway {
         };
         let file = file.to_owned();
         let read_again = move || Config::from_files(std::slice::from_ref(&file), &Process);
-        let core = Core::builder(config).store(store).reload(read_again);
+        let core = Core::builder(config)
+            .store(store)
+            .reload(read_again)
+            .calls(builder.calls.clone())
+            .tracer(builder.tracer.clone());
         let core = match builder.dial.clone() {
             Some(dial) => core.dial(dial),
             None => core,
@@ -248,6 +269,16 @@ impl Gateway {
             .cloned()
             .fold(core, mcpr_core::Builder::layer);
         let core = builder.tools.iter().cloned().fold(core, mcpr_core::Builder::tool);
+        let core = builder
+            .balance
+            .iter()
+            .cloned()
+            .fold(core, mcpr_core::Builder::balance);
+        let core = builder
+            .tokens
+            .iter()
+            .cloned()
+            .fold(core, mcpr_core::Builder::tokens);
         let bound = Bound::tcp(SocketAddr::from(([127, 0, 0, 1], builder.port))).expect("a free port");
         let port = bound.local_addr().expect("a port").port();
         let listen = vec![format!("http://127.0.0.1:{port}/mcp")];
@@ -266,8 +297,10 @@ impl Gateway {
             home,
             _serving: AbortOnDropHandle::new(serving),
         };
-        let made = gateway.operate("tokens/create", json!({ "name": "test" })).await;
-        gateway.token = made["secret"].as_str().expect("a secret").to_owned();
+        if builder.tokens.is_none() {
+            let made = gateway.operate("tokens/create", json!({ "name": "test" })).await;
+            gateway.token = made["secret"].as_str().expect("a secret").to_owned();
+        }
         gateway
     }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mcpr_auth::{Timestamp, Token, TokenHash, TokenId};
 use mcpr_store::{
-    Assignment, CallQuery, CallRow, Definition, HistoryStore, SavedEquip, SavedListing, SavedProject,
-    SavedToolset, SealingKey, StateStore, Store, StoreError, Switch, Verdict,
+    Assignment, CallQuery, CallRow, Definition, HistoryStore, SavedEquip, SavedListing, SavedPin, SavedPins,
+    SavedProject, SavedToolset, SealingKey, StateStore, Store, StoreError, Switch, Verdict,
 };
 
 /// What happens before each operation of a store, by its name; an error takes its place.
@@ -59,6 +59,9 @@ hooked! { StateStore:
     delete_equip(principal: &str) -> bool;
     switches() -> Vec<Switch>;
     put_switch(switch: Switch) -> ();
+    pins() -> Vec<SavedPins>;
+    put_first_pins(first: SavedPins, at: Timestamp) -> bool;
+    approve_pins(server: &str, approved: Vec<SavedPin>, forgotten: Vec<String>) -> ();
     projects() -> Vec<SavedProject>;
     put_project(project: SavedProject) -> ();
     delete_project(name: &str) -> bool;

@@ -1,13 +1,14 @@
 //! A gateway as users start it: a process of its own.
 
 use std::fs::File;
-use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
@@ -28,6 +29,7 @@ pub struct Program {
     pub token: String,
     home: Arc<tempfile::TempDir>,
     brood: Brood,
+    variables: Vec<(String, String)>,
     child: Mutex<Option<Child>>,
 }
 
@@ -40,6 +42,7 @@ impl Builder {
             token: String::new(),
             home,
             brood: brood.clone(),
+            variables: Vec::new(),
             child: Mutex::default(),
         };
         let made = program
@@ -51,20 +54,55 @@ impl Builder {
 }
 
 impl Program {
+    /// Has this variable too, as has `mcpr-ctl`.
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The folder with its files.
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
     /// Starts the process.
     ///
     /// # Panics
     ///
     /// When it cannot be started.
     pub fn launch(&self) {
+        self.launch_with(&[], &[]);
+    }
+
+    /// Starts the process with these variables beside the usual ones, and these flags.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be started.
+    pub fn launch_with(&self, variables: &[(&str, &str)], flags: &[&str]) {
         let stderr = File::options()
             .create(true)
             .append(true)
             .open(self.home.path().join("stderr"))
             .expect("a file for stderr");
+        self.spawn(stderr.into(), variables, flags);
+    }
+
+    /// Starts the process with these flags, and this as its stderr.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be started.
+    pub fn launch_onto(&self, stderr: Stdio, flags: &[&str]) {
+        self.spawn(stderr, &[], flags);
+    }
+
+    fn spawn(&self, stderr: Stdio, variables: &[(&str, &str)], flags: &[&str]) {
         let mut command = self.command("mcpr-gateway");
         command
             .args(["serve", "--port", &self.port.to_string()])
+            .envs(variables.iter().copied())
+            .args(flags)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(stderr);
@@ -86,7 +124,12 @@ impl Program {
 
     /// Starts the process, and waits until no server is starting any more.
     pub async fn run(&self) {
-        self.launch();
+        self.run_with(&[]).await;
+    }
+
+    /// The same with these variables beside the usual ones.
+    pub async fn run_with(&self, variables: &[(&str, &str)]) {
+        self.launch_with(variables, &[]);
         self.listening().await;
         self.await_servers(|servers| servers.iter().all(is_settled)).await;
     }
@@ -165,6 +208,39 @@ impl Program {
         let output = output.expect("mcpr-ctl runs");
         serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stdout)))
+    }
+
+    /// Runs `mcpr-ctl` on it with this standard input and these variables beside the usual ones.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be run.
+    pub async fn ctl_with(&self, words: &[&str], input: &str, variables: &[(&str, &str)]) -> Output {
+        let mut command = self.command("mcpr-ctl");
+        command.args(words).envs(variables.iter().copied());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("mcpr-ctl runs");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        // One that does not read is no concern here.
+        let _ = stdin.write_all(input.as_bytes()).await;
+        drop(stdin);
+        child.wait_with_output().await.expect("it ends")
+    }
+
+    /// Runs `mcpr-ctl` on it, and gives its exit code and all that it prints.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be run.
+    pub async fn told(&self, words: &[&str]) -> (i32, String) {
+        let mut command = self.command("mcpr-ctl");
+        let output = command.args(words).output().await.expect("mcpr-ctl runs");
+        let text = [output.stdout, output.stderr].concat();
+        let code = output.status.code().expect("it ends by itself");
+        (code, String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Carries out an operation of the admin API.
@@ -259,6 +335,7 @@ impl Program {
             .env("HOME", self.home.path())
             .env("MCPR_HOME", self.home.path())
             .env(variable, mark)
+            .envs(self.variables.iter().cloned())
             .kill_on_drop(true);
         command
     }

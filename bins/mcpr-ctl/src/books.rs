@@ -56,7 +56,7 @@ impl<'a> Books<'a> {
             return self.look_after(operation).await;
         }
         match self.gateway.ask(&operation).await {
-            Err(ClientError::NotRunning { .. }) if self.may_stand_in() => {
+            Err(error) if self.is_absent(&error) => {
                 self.offline.set(true);
                 self.look_after(operation).await
             }
@@ -65,6 +65,11 @@ impl<'a> Books<'a> {
                 Ok(answer?)
             }
         }
+    }
+
+    /// Whether nobody answered because no gateway is running, and its files may be looked after in its place.
+    pub(crate) fn is_absent(&self, error: &ClientError) -> bool {
+        matches!(error, ClientError::NotRunning { .. }) && self.may_stand_in()
     }
 
     /// A gateway that was named is not replaced by the files of another.

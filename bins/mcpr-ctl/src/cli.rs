@@ -1,5 +1,6 @@
 //! What can be typed.
 
+pub(crate) mod backup;
 pub(crate) mod clients;
 mod completions;
 pub(crate) mod config;
@@ -8,8 +9,10 @@ mod events;
 pub(crate) mod history;
 pub(crate) mod logs;
 pub(crate) mod parse;
+mod pins;
 pub(crate) mod projects;
 pub(crate) mod repeat;
+pub(crate) mod secrets;
 pub(crate) mod servers;
 #[cfg(test)]
 mod tests;
@@ -26,6 +29,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use mcpr_admin::Scope;
 use mcpr_auth::Rate;
 
+pub(crate) use self::backup::Backup;
 pub(crate) use self::clients::{Clients, Print, Stdio};
 use self::completions::{Completions, Man};
 pub(crate) use self::config::Config;
@@ -33,8 +37,10 @@ pub(crate) use self::events::Events;
 pub(crate) use self::history::History;
 pub(crate) use self::logs::Logs;
 use self::parse::Expiry;
+pub(crate) use self::pins::Pins;
 pub(crate) use self::projects::Projects;
 pub(crate) use self::repeat::Repeat;
+pub(crate) use self::secrets::Secrets;
 pub(crate) use self::servers::Servers;
 pub(crate) use self::tools::Tools;
 pub(crate) use self::toolsets::Toolsets;
@@ -125,6 +131,9 @@ pub(crate) enum Command {
     Tools(Tools),
     /// Tell why a tool is or is not visible, and where a call of it goes
     Explain(tools::Explained),
+    /// Look after pinned definitions: tools that are not what was approved; works without a running gateway too
+    #[command(subcommand, alias = "pin")]
+    Pins(Pins),
     /// Choose which tools clients see
     #[command(subcommand, alias = "toolset")]
     Toolsets(Toolsets),
@@ -140,6 +149,9 @@ pub(crate) enum Command {
     /// Make, list, rotate and revoke the tokens of clients; works without a running gateway too
     #[command(subcommand, alias = "token")]
     Tokens(Tokens),
+    /// Keep, list and forget what servers get for ${secret:NAME}; works without a running gateway too
+    #[command(subcommand, alias = "secret")]
+    Secrets(Secrets),
     /// Show, check and change the configuration files
     #[command(subcommand)]
     Config(Config),
@@ -156,6 +168,8 @@ pub(crate) enum Command {
     /// Show the log of the running gateway, or of the last run
     #[command(alias = "log")]
     Logs(Logs),
+    /// Copy the database, and the secrets as they are encrypted; works without a running gateway too
+    Backup(Backup),
     /// Have the running gateway read its configuration again
     Reload,
     /// Take no new requests, let those under way finish, then end the running gateway

@@ -1,5 +1,6 @@
 //! One file for each thing to look after.
 
+mod backup;
 mod clients;
 mod completions;
 mod config;
@@ -10,10 +11,12 @@ mod events;
 mod explain;
 mod history;
 mod logs;
+mod pins;
 mod projects;
 mod prompts;
 mod reload;
 mod resources;
+mod secrets;
 mod servers;
 mod status;
 mod stop;
@@ -41,6 +44,7 @@ pub(crate) async fn run(cli: &Cli, out: &Out) -> Result<ExitCode, Problem> {
         Command::Servers(which) => servers::run(&cli.global, out, which).await,
         Command::Tools(which) => tools::run(&cli.global, out, which).await,
         Command::Explain(asked) => explain::explain(&gateway()?, out, asked).await,
+        Command::Pins(which) => pins::run(&cli.global, out, which).await,
         Command::Toolsets(which) => toolsets::run(&cli.global, out, which).await,
         Command::Projects(which) => projects::run(&cli.global, out, which).await,
         Command::Resources(Resources::Ls(filter)) => resources::list(&gateway()?, out, filter).await,
@@ -50,12 +54,14 @@ pub(crate) async fn run(cli: &Cli, out: &Out) -> Result<ExitCode, Problem> {
         Command::Prompts(Prompts::Ls(filter)) => prompts::list(&gateway()?, out, filter).await,
         Command::Prompts(Prompts::Get { name, args }) => prompts::get(&gateway()?, out, name, args).await,
         Command::Tokens(which) => tokens::run(&cli.global, out, which).await,
+        Command::Secrets(which) => secrets::run(&cli.global, out, which).await,
         Command::Config(which) => config::run(&cli.global, out, which).await,
         Command::Clients(which) => clients::run(&cli.global, out, which).await,
         Command::Doctor => doctor::run(&cli.global, out).await,
         Command::Events(asked) => events::follow(&gateway()?, out, asked).await,
         Command::History(asked) => history::run(&cli.global, out, asked).await,
         Command::Logs(asked) => logs::logs(&cli.global, out, asked).await,
+        Command::Backup(asked) => backup::backup(&cli.global, out, asked).await,
         Command::Reload => reload::reload(&gateway()?, out).await,
         Command::Drain { wait } => drain::drain(&cli.global, out, *wait).await,
         Command::Stop => stop::stop(&cli.global, out).await,

@@ -26,8 +26,8 @@ impl Gateway {
     pub(crate) fn locate(global: &Global) -> Result<Self, Problem> {
         let client = match (&global.gateway, &global.socket) {
             (Some(url), _) => Client::url(url, token())?,
-            (None, Some(path)) => Client::socket(path),
-            (None, None) => Client::socket(paths(global)?.socket),
+            (None, Some(path)) => Client::guarded_socket(path, token()),
+            (None, None) => Client::guarded_socket(paths(global)?.socket, token()),
         };
         Ok(Self {
             client,
@@ -37,7 +37,7 @@ impl Gateway {
 
     /// Whether it is reached in a way that leads to no other machine.
     pub(crate) fn is_local(&self) -> bool {
-        matches!(self.client.target(), Target::Socket(_))
+        matches!(self.client.target(), Target::Socket { .. })
     }
 
     /// Has an operation carried out that does not depend on a server.

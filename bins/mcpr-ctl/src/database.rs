@@ -2,6 +2,7 @@
 
 mod equips;
 mod history;
+mod pins;
 mod projects;
 mod switches;
 mod tokens;

@@ -2,7 +2,7 @@
 //!
 //! `cli` says what can be typed, `commands` has one file for each thing to look after, `connect`
 //! finds the gateway, `books` asks it or, while none is running, `database` in its place, `files` opens
-//! the configuration files, `probe` tries one server of them, `clients` looks for the clients on this machine, and everything that is written
+//! the configuration files, `probe` tries one server of them, `clients` looks for the clients on this machine, `hidden` reads what nobody shall see, and everything that is written
 //! goes through `out`. `completion` answers shells.
 
 mod books;
@@ -14,6 +14,7 @@ mod connect;
 mod database;
 mod editor;
 mod files;
+mod hidden;
 mod interrupt;
 mod out;
 mod probe;

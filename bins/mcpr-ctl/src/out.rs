@@ -17,7 +17,7 @@ use mcpr_protocol::RawJson;
 use serde::Serialize;
 
 use self::look::{Look, Paint};
-use self::text::{cut, printable};
+use self::text::{cut, printable, tame_json};
 use crate::cli::{Color, Global};
 use crate::problem::Problem;
 
@@ -104,7 +104,7 @@ impl Out {
         line: impl FnOnce(&T, &Look) -> String,
     ) -> Result<bool, Problem> {
         match self.json {
-            true => write(&json_line(report)),
+            true => write(&self.json_line(report)),
             false => write(line(report, &self.look).as_bytes()),
         }
     }
@@ -134,9 +134,19 @@ impl Out {
     /// Asks a person something, and gives the answer in lower case; nobody there gives none.
     pub(crate) fn ask(&self, question: &str) -> Result<Option<String>, Problem> {
         let mut answer = String::new();
-        let _ = write!(io::stderr().lock(), "{} ", printable(question));
+        self.prompt(question);
         let read = io::stdin().read_line(&mut answer)?;
         Ok((read > 0).then(|| answer.trim().to_lowercase()))
+    }
+
+    /// Asks a person for something that is read without [`Out::ask`].
+    pub(crate) fn prompt(&self, question: &str) {
+        let _ = write!(io::stderr().lock(), "{} ", printable(question));
+    }
+
+    /// Ends the line of [`Out::prompt`], on which nothing that was typed is shown.
+    pub(crate) fn end_prompt(&self) {
+        self.say("");
     }
 
     /// Whether a person is there to be asked.
@@ -184,7 +194,18 @@ impl Out {
 
     /// One line, without parsing and writing again what a server said.
     pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), Problem> {
-        self.bytes(&json_line(value))
+        self.bytes(&self.json_line(value))
+    }
+
+    /// To a pipe or file byte for byte; a terminal gets no control characters.
+    fn json_line(&self, value: &impl Serialize) -> Vec<u8> {
+        let json = RawJson::render(value);
+        let mut line = match self.is_terminal() {
+            true => tame_json(json.as_str()).into_bytes(),
+            false => json.into_bytes().to_vec(),
+        };
+        line.push(b'\n');
+        line
     }
 
     /// Nobody is left to tell if that fails.
@@ -201,10 +222,4 @@ fn write(bytes: &[u8]) -> Result<bool, Problem> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
         written => Ok(written.map(|()| true)?),
     }
-}
-
-fn json_line(value: &impl Serialize) -> Vec<u8> {
-    let mut line = RawJson::render(value).into_bytes().to_vec();
-    line.push(b'\n');
-    line
 }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io;
 
-use mcpr_admin::{ClientError, ErrorCode, ExitCode, Failure};
+use mcpr_admin::{ClientError, ErrorCode, ExitCode, Failure, Target};
 use mcpr_config::{ConfigError, Fault, WriteError};
 use mcpr_protocol::RawJson;
 use serde::Serialize;
@@ -199,7 +199,15 @@ fn advice(error: &ClientError) -> (&'static str, &'static str) {
             "timed_out",
             "wait longer with --timeout, or look into the gateway's log",
         ),
-        ClientError::Unauthorized(_) => (
+        ClientError::Unauthorized {
+            target: Target::Socket { .. },
+            ..
+        } => (
+            "permission",
+            "put a token with the scope admin into MCPR_TOKEN; while the gateway is stopped, `mcpr-ctl tokens create \
+             --name NAME --scope admin` makes one",
+        ),
+        ClientError::Unauthorized { .. } => (
             "permission",
             "put a token with the scope admin into MCPR_TOKEN; `mcpr-ctl tokens create --name NAME --scope admin` \
              on the gateway's machine makes one",

@@ -8,6 +8,7 @@ mod topics;
 pub(crate) mod usage;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use mcpr_config::{Listen, LogFile, Overrides, StartMode, TlsFiles};
@@ -16,6 +17,9 @@ use mcpr_telemetry::{Format, Level};
 use self::completions::{Completions, Man};
 pub(crate) use self::init::Init;
 use crate::demo_server::Which;
+
+/// Memory is told no more often.
+const OFTEN: Duration = Duration::from_millis(100);
 
 /// One endpoint in front of many MCP servers. Without a command: serve.
 #[derive(Debug, Parser)]
@@ -166,6 +170,10 @@ pub(crate) struct Log {
     /// Log file besides standard error: auto, off or a path
     #[arg(long, value_name = "FILE", value_parser = log_file)]
     log_file: Option<LogFile>,
+    /// Log how much memory the gateway takes, at level info: every minute, or this often
+    #[arg(long, value_name = "TIME", value_parser = often, num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "1m")]
+    log_memory: Option<Duration>,
 }
 
 impl Serve {
@@ -221,6 +229,11 @@ impl Log {
         }
     }
 
+    /// How often memory is told.
+    pub(crate) fn memory(&self) -> Option<Duration> {
+        self.log_memory
+    }
+
     /// The file that is wanted, if one was named.
     pub(crate) fn file(&self) -> Option<LogFile> {
         self.log_file.clone()
@@ -229,6 +242,11 @@ impl Log {
 
 fn mode(strict: bool) -> Option<StartMode> {
     strict.then_some(StartMode::Strict)
+}
+
+fn often(text: &str) -> Result<Duration, String> {
+    let time = mcpr_config::duration(text).filter(|time| *time >= OFTEN);
+    time.ok_or_else(|| "write a time from 100ms on, such as 10s or 5m".to_owned())
 }
 
 fn log_file(text: &str) -> Result<LogFile, String> {

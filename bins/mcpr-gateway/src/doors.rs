@@ -1,11 +1,9 @@
 //! The addresses, taken before anything is started.
 
-use std::path::Path;
+use mcpr_config::{GatewayOptions, Paths};
+use mcpr_core::front::http::{BindError, Bound, Door, Options, Tls, options};
 
-use mcpr_config::GatewayOptions;
-use mcpr_core::front::http::Door;
-use mcpr_transport::http::server::{BindError, Bound, Limits, Options, Tls};
-
+use crate::claim::Claim;
 use crate::manager::Passed;
 use crate::problem::Problem;
 
@@ -18,10 +16,14 @@ pub(crate) struct Doors {
     pub(crate) control: Result<Bound, BindError>,
     /// Whom the network's door lets in.
     pub(crate) door: Door,
+    /// Whom the operator's door lets in.
+    pub(crate) operators: Door,
     /// How the operator's door behaves; the network's may speak TLS on top.
     pub(crate) options: Options,
     /// The certificate of the network's door.
     pub(crate) tls: Option<Tls>,
+    /// The right to the home.
+    pub(crate) claim: Claim,
 }
 
 impl Doors {
@@ -30,7 +32,7 @@ impl Doors {
     pub(crate) fn take(
         gateway: &GatewayOptions,
         network: Vec<Bound>,
-        socket: &Path,
+        paths: &Paths,
         door: Door,
     ) -> Result<Self, Problem> {
         let tls = gateway
@@ -38,16 +40,23 @@ impl Doors {
             .as_ref()
             .map(|files| Tls::load(&files.cert, &files.key));
         let tls = tls.transpose()?;
-        let control = match Bound::unix(socket) {
+        let control = match Bound::unix(&paths.socket) {
             Err(error @ BindError::SocketInUse { .. }) => return Err(error.into()),
             control => control,
         };
+        let claim = Claim::of(&paths.database)?;
         Ok(Self {
             network,
             control,
             door,
+            operators: if gateway.control.token {
+                Door::Guarded
+            } else {
+                Door::Control
+            },
             options: options(gateway),
             tls,
+            claim,
         })
     }
 
@@ -75,17 +84,4 @@ pub(crate) fn network(gateway: &GatewayOptions, passed: Vec<Passed>) -> Result<V
         .into_iter()
         .map(|Passed { name, socket }| Bound::passed(&name, socket));
     Ok(bound.collect::<Result<_, _>>()?)
-}
-
-fn options(gateway: &GatewayOptions) -> Options {
-    Options {
-        allowed_hosts: gateway.allowed_hosts.clone(),
-        allowed_origins: gateway.allowed_origins.clone(),
-        limits: Limits {
-            body: gateway.limits.request_body,
-            connections: gateway.limits.connections,
-            ..Limits::default()
-        },
-        ..Options::default()
-    }
 }

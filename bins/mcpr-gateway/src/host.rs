@@ -4,9 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpr_admin::{Execute, Failure, Operation};
-use mcpr_auth::Principal;
-use mcpr_core::{Facts, Gateway, Operator};
+use mcpr_core::{Facts, Gateway};
 use mcpr_store::Store;
 use mcpr_telemetry::Telemetry;
 use mcpr_transport::child::Guardian;
@@ -21,7 +19,6 @@ use crate::settings::Settings;
 pub(crate) struct Host {
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) guardian: Guardian,
-    operator: Operator,
     store: Arc<dyn Store>,
 }
 
@@ -46,12 +43,22 @@ impl Host {
             }
             Err(error) => return Err(error.into()),
         };
+        if store.is_read_only() {
+            let database = settings.paths.database.display();
+            tracing::warn!(
+                "the database {database} is on a read-only file system: what it holds counts, and nothing that \
+                 changes will be remembered"
+            );
+        }
         let guardian = guardian();
         let dialer = Dialer {
             guardian: guardian.clone(),
             message_max: config.gateway.limits.server_message,
             ..Dialer::default()
         };
+        for secret in dialer.proxies.credentials() {
+            telemetry.secrets().add(&secret);
+        }
         let facts = Facts {
             listen,
             log_file: telemetry.log_path().map(Path::to_owned),
@@ -59,30 +66,21 @@ impl Host {
         let gateway = Gateway::builder(config)
             .store(store.clone())
             .dial(Arc::new(dialer))
-            .calls(telemetry.calls())
+            .log(telemetry.control())
+            .tracer(settings.tracer)
             .secrets(telemetry.secrets().clone())
+            .secret_folders(settings.secrets)
             .facts(facts);
         let gateway = match settings.origin {
             Some(origin) => gateway.reload(move || origin.read()),
             None => gateway,
         };
         let gateway = gateway.start().await?;
-        let operator = Operator::new(gateway.clone());
         Ok(Self {
             gateway,
             guardian,
-            operator,
             store,
         })
-    }
-
-    /// Carries out what this process, as its own operator, wants.
-    pub(crate) async fn ask<O>(&self, operation: O) -> Result<O::Output, Failure>
-    where
-        O: Operation,
-        Operator: Execute<O, Principal>,
-    {
-        self.operator.execute(&Principal::local(), operation).await
     }
 
     /// Takes nothing new, and lets calls under way finish for as long as the configuration says.

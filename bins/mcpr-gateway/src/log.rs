@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcpr_config::{Finding, LogFile, Severity};
-use mcpr_telemetry::{FileChoice, Options, Telemetry, fatal, init};
+use mcpr_telemetry::{FileChoice, Options, Telemetry, Tracer, fatal, init};
 use tracing::{error, info, warn};
 
 use crate::problem::Problem;
@@ -35,6 +35,26 @@ pub(crate) fn begin(options: Options) -> Result<Arc<Telemetry>, Problem> {
     Ok(telemetry)
 }
 
+/// Who is told of spans, as the variables of OpenTelemetry say; what they say wrong is no reason not to run.
+#[cfg(feature = "otel")]
+pub(crate) fn tracer() -> Tracer {
+    Tracer::from_env().unwrap_or_else(|error| {
+        warn!(error = &error as &dyn std::error::Error, "no spans are told");
+        Tracer::off()
+    })
+}
+
+/// Nobody is told of spans by this build; whoever expects them hears of it.
+#[cfg(not(feature = "otel"))]
+pub(crate) fn tracer() -> Tracer {
+    if std::env::var_os("OTEL_EXPORTER_OTLP_ENDPOINT").is_some() {
+        warn!(
+            "OTEL_EXPORTER_OTLP_ENDPOINT is set, but this build tells no spans: it lacks the feature `otel`"
+        );
+    }
+    Tracer::off()
+}
+
 fn tell(finding: &Finding) {
     let (reason, server) = (&finding.fault, finding.server.as_deref());
     match finding.severity {
@@ -53,4 +73,30 @@ fn report_panics(telemetry: &Arc<Telemetry>) {
             telemetry.flush();
         }
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_04_a_panic_is_logged_without_the_secrets_it_quotes() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("log");
+        let options = Options {
+            file: FileChoice::Path(file.clone()),
+            ..Options::default()
+        };
+        let telemetry = begin(options).unwrap();
+        telemetry.secrets().add("s3cret-value");
+
+        let fault = std::thread::spawn(|| panic!("no use for s3cret-value and Bearer t0ken-value")).join();
+
+        let log = std::fs::read_to_string(file).unwrap();
+        assert!(fault.is_err() && log.contains("a fault in mcpr"), "{log}");
+        assert!(
+            log.contains("[redacted]") && !log.contains("s3cret") && !log.contains("t0ken"),
+            "{log}"
+        );
+    }
 }

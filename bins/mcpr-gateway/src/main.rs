@@ -1,11 +1,12 @@
 //! `mcpr-gateway`: one endpoint in front of many MCP servers.
 //!
 //! `cli` says what can be typed, `commands` has one file for each command. Those that run a gateway
-//! are made of the same parts: `settings` (files, variables and flags), `doors` (the addresses),
-//! `log`, `host` (the gateway with what it needs of a process), `signals`, `orphans`, `manager`
+//! are made of the same parts: `settings` (files, variables and flags), `doors` (the addresses, with the `claim` to the home),
+//! `log`, `memory`, `host` (the gateway with what it needs of a process), `signals`, `orphans`, `manager`
 //! (systemd), and what people are told at the start: `summary`, `welcome`, `snippets`. `demo_server` is what `demo` puts behind its
 //! gateway, and `completion` answers shells.
 
+mod claim;
 mod cli;
 mod commands;
 mod completion;
@@ -14,6 +15,7 @@ mod doors;
 mod host;
 mod log;
 mod manager;
+mod memory;
 mod orphans;
 mod out;
 mod problem;

@@ -1,16 +1,26 @@
 //! Files, variables and flags, put together.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use mcpr_config::{Config, ConfigError, Environment, Locations, LogFile, Overrides, Paths, Process};
+use mcpr_config::{
+    Config, ConfigError, Environment, Locations, LogFile, Overrides, Paths, Process, SecretFolders,
+};
+use mcpr_telemetry::Tracer;
 
 /// What a gateway is told.
 #[derive(Debug)]
 pub(crate) struct Settings {
     /// Where everything lies.
     pub(crate) paths: Paths,
+    /// Where servers find the secrets that they ask for.
+    pub(crate) secrets: SecretFolders,
     /// What the files say, with the variables and flags over them.
     pub(crate) config: Config,
+    /// Who is told of spans.
+    pub(crate) tracer: Tracer,
+    /// How often the log tells of memory.
+    pub(crate) memory: Option<Duration>,
     /// How it is read again; nothing for a gateway that has its files to itself.
     pub(crate) origin: Option<Origin>,
 }
@@ -68,7 +78,10 @@ impl Settings {
         gateway.log.file = log.unwrap_or_else(|| gateway.log.file.clone());
         Ok(Self {
             paths: locations.paths,
+            secrets: locations.secrets,
             config,
+            tracer: Tracer::off(),
+            memory: None,
             origin: None,
         })
     }

@@ -6,17 +6,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use mcpr_admin::{ListServers, ServerReport, ServerState};
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 use crate::host::Host;
 use crate::manager::{Manager, Notice};
 use crate::out;
 use crate::settings::Settings;
 
-/// How often it is looked how servers are doing.
+/// How soon it is looked first how servers are doing. Each pause is longer than the one before: the
+/// last servers may take an hour.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The same for the service manager, for as long as the gateway runs.
+/// The longest pause, and the usual one for the service manager, for as long as the gateway runs.
 const GLANCE: Duration = Duration::from_secs(1);
 
 /// The first lines: what runs where.
@@ -42,11 +43,9 @@ pub(crate) fn head(url: &str, settings: &Settings, log: Option<&Path>) -> String
 pub(crate) async fn servers(host: &Host) {
     let began = Instant::now();
     let mut told = HashSet::new();
-    let mut looks = interval(LOOK);
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut pause = LOOK;
     loop {
-        looks.tick().await;
-        let Ok(list) = host.ask(ListServers {}).await else {
+        let Ok(list) = host.gateway.operate(ListServers {}).await else {
             return;
         };
         let width = list
@@ -63,6 +62,8 @@ pub(crate) async fn servers(host: &Host) {
         if told.len() == list.servers.len() {
             return out::say(&total(&list.servers));
         }
+        sleep(pause).await;
+        pause = pause.mul_f32(1.1).min(GLANCE);
     }
 }
 
@@ -76,7 +77,7 @@ pub(crate) async fn tell(host: &Host, manager: &Manager) {
     let mut told = String::new();
     loop {
         looks.tick().await;
-        let Ok(list) = host.ask(ListServers {}).await else {
+        let Ok(list) = host.gateway.operate(ListServers {}).await else {
             return;
         };
         let now = total(&list.servers);
@@ -163,6 +164,7 @@ mod tests {
             retry_in_ms: None,
             pid: None,
             starts: 1,
+            pins: None,
             backends: Vec::new(),
         }
     }

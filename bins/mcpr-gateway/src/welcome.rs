@@ -1,6 +1,6 @@
 //! The first token of a gateway that has none.
 
-use mcpr_admin::{CreateToken, Failure, ListTokens, Scope, Secret};
+use mcpr_admin::{CreateToken, Failure, ListTokens, Scope, Secret, TokenReport, TokenState};
 use mcpr_protocol::Method;
 
 use crate::host::Host;
@@ -25,11 +25,26 @@ pub(crate) async fn make(host: &Host, name: &str) -> Result<Secret, Failure> {
         scopes: vec![Scope::Read, Scope::Call],
         ..CreateToken::new(name)
     };
-    Ok(host.ask(wanted).await?.secret)
+    Ok(host.gateway.operate(wanted).await?.secret)
+}
+
+/// Tells in the log that no operator can come in, where the control socket asks for a token too.
+pub(crate) async fn lacks_operators(host: &Host) {
+    let Ok(list) = host.gateway.operate(ListTokens {}).await else {
+        return;
+    };
+    let operates =
+        |token: &TokenReport| token.state == TokenState::Active && token.scopes.contains(&Scope::Admin);
+    if !list.tokens.iter().any(operates) {
+        tracing::warn!(
+            "`control.token` is set and no token has the scope admin, so mcpr-ctl cannot reach this gateway; while it is \
+             stopped, `mcpr-ctl tokens create --name NAME --scope admin` makes one"
+        );
+    }
 }
 
 async fn make_if_none(host: &Host) -> Result<Option<Secret>, Failure> {
-    if !host.ask(ListTokens {}).await?.tokens.is_empty() {
+    if !host.gateway.operate(ListTokens {}).await?.tokens.is_empty() {
         return Ok(None);
     }
     make(host, "first").await.map(Some)

@@ -30,10 +30,17 @@ pub struct Client {
 }
 
 impl Client {
-    /// Asks the gateway that listens at this local socket.
+    /// Asks the gateway that listens at this local socket, which lets its user in without a token.
     pub fn socket(path: impl Into<PathBuf>) -> Self {
+        Self::guarded_socket(path, None)
+    }
+
+    /// Asks the gateway that listens at this local socket, showing it the token, which one with
+    /// `control.token` wants to see.
+    pub fn guarded_socket(path: impl Into<PathBuf>, token: Option<Secret>) -> Self {
+        let path = path.into();
         Self {
-            target: Target::Socket(path.into()),
+            target: Target::Socket { path, token },
             limit: None,
         }
     }
@@ -78,7 +85,7 @@ impl Client {
         if status.is_success() {
             serde_json::from_slice(&body).map_err(ClientError::Unreadable)
         } else {
-            Err(refusal(status, &body))
+            Err(self.refusal(status, &body))
         }
     }
 
@@ -94,23 +101,24 @@ impl Client {
         let answer = deadline.keep(answer).await?;
         match answer.head.status {
             status if status.is_success() => Stream::of(answer, deadline).await,
-            status => Err(refusal(status, &deadline.keep(answer.rest()).await?)),
+            status => Err(self.refusal(status, &deadline.keep(answer.rest()).await?)),
         }
     }
-}
 
-/// What an answer that is no success says.
-fn refusal(status: StatusCode, body: &Bytes) -> ClientError {
-    match (status, serde_json::from_slice::<FailureBody>(body)) {
-        (StatusCode::UNAUTHORIZED, _) => {
-            ClientError::Unauthorized(said(body).unwrap_or_else(|| status.to_string()))
+    /// What an answer that is no success says.
+    fn refusal(&self, status: StatusCode, body: &Bytes) -> ClientError {
+        match (status, serde_json::from_slice::<FailureBody>(body)) {
+            (StatusCode::UNAUTHORIZED, _) => ClientError::Unauthorized {
+                target: self.target.clone(),
+                reason: said(body).unwrap_or_else(|| status.to_string()),
+            },
+            (_, Ok(FailureBody { error })) => ClientError::Refused(error),
+            (StatusCode::FORBIDDEN, Err(_)) => ClientError::Refused(turned_away(body)),
+            (_, Err(_)) => match of_the_edge(status, body) {
+                Some(failure) => ClientError::Refused(failure),
+                None => ClientError::NotAdmin(status),
+            },
         }
-        (_, Ok(FailureBody { error })) => ClientError::Refused(error),
-        (StatusCode::FORBIDDEN, Err(_)) => ClientError::Refused(turned_away(body)),
-        (_, Err(_)) => match of_the_edge(status, body) {
-            Some(failure) => ClientError::Refused(failure),
-            None => ClientError::NotAdmin(status),
-        },
     }
 }
 

@@ -10,16 +10,17 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::FailureBody;
 use crate::{
-    AcceptToolset, Active, ActiveToolset, BuildToolset, Built, CallReport, CallTool, CreateToken,
-    CreatedToken, DeleteProject, DeleteToolset, DisableServer, DisableTool, DiscoverTools, Discovered, Drain,
-    Drained, EnableServer, EnableTool, EquipToolset, Equipped, ErrorCode, ExplainTool, Explanation, Failure,
-    GetPrompt, HistoryList, ListHistory, ListProjects, ListPrompts, ListResources, ListServers, ListTokens,
-    ListTools, ListToolsets, Operation, OverrideTool, ProjectList, ProjectReport, PromptList, PurgeHistory,
-    Purged, ReadResource, Relayed, Reload, Reloaded, ResourceList, RestartServer, RevokeToken, RotateToken,
-    SaveProject, SaveToolset, ServerDetail, ServerList, ServerReport, ShowCall, ShowProject, ShowServer,
-    ShowTool, ShowToolset, Status, StatusReport, Stop, Stopping, Streamed, TokenList, TokenReport,
-    ToolDetail, ToolList, ToolSwitch, ToolsetDetail, ToolsetList, ToolsetReport, UnequipToolset, Unequipped,
-    Watch,
+    AcceptToolset, Active, ActiveToolset, ApprovePins, BuildToolset, Built, CallReport, CallTool,
+    CreateToken, CreatedToken, DeleteProject, DeleteToolset, DiffPins, DisableServer, DisableTool,
+    DiscoverTools, Discovered, Drain, Drained, EnableServer, EnableTool, EquipToolset, Equipped, ErrorCode,
+    ExplainTool, Explanation, Failure, GetPrompt, HistoryList, ListHistory, ListPins, ListProjects,
+    ListPrompts, ListResources, ListSecrets, ListServers, ListTokens, ListTools, ListToolsets, LogReport,
+    Operation, OverrideTool, PinDiff, PinList, ProjectList, ProjectReport, PromptList, PurgeHistory, Purged,
+    ReadResource, Relayed, Reload, Reloaded, RemoveSecret, ResourceList, RestartServer, RevokeToken,
+    RotateToken, SaveProject, SaveToolset, SecretList, SecretReport, ServerDetail, ServerList, ServerReport,
+    SetLogLevel, SetSecret, ShowCall, ShowLog, ShowProject, ShowServer, ShowTool, ShowToolset, Status,
+    StatusReport, Stop, Stopping, Streamed, TokenList, TokenReport, ToolDetail, ToolList, ToolSwitch,
+    ToolsetDetail, ToolsetList, ToolsetReport, UnequipToolset, Unequipped, Watch,
 };
 
 /// What the path of every operation begins with.
@@ -128,11 +129,19 @@ operations! {
     EnableServer:   "servers/enable",   read_only = false => ServerReport;
     DisableServer:  "servers/disable",  read_only = false => ServerReport;
     RestartServer:  "servers/restart",  read_only = false => ServerReport;
+    ListPins:       "pins/list",        read_only = true  => PinList;
+    DiffPins:       "pins/diff",        read_only = true  => PinDiff;
+    ApprovePins:    "pins/approve",     read_only = false => PinList;
     Reload:         "reload",           read_only = false => Reloaded;
     Drain:          "drain",            read_only = false => Drained;
     ListHistory:    "history/list",     read_only = true  => HistoryList;
     ShowCall:       "history/show",     read_only = true  => CallReport;
     PurgeHistory:   "history/purge",    read_only = false => Purged;
+    ListSecrets:    "secrets/list",     read_only = false => SecretList;
+    SetSecret:      "secrets/set",      read_only = false => SecretReport;
+    RemoveSecret:   "secrets/remove",   read_only = false => SecretReport;
+    ShowLog:        "log/show",         read_only = true  => LogReport;
+    SetLogLevel:    "log/level",        read_only = false => LogReport;
 }
 
 /// All operations whose answer can be a stream; [`dispatch`] does not carry them out as such.

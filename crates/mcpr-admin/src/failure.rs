@@ -34,6 +34,8 @@ pub enum ErrorCode {
     Permission,
     /// The operation does not make sense as it was asked.
     Invalid,
+    /// The configuration is not valid.
+    InvalidConfig,
     /// A server that is needed cannot be reached now.
     Unavailable,
     /// It was tried and failed; also the meaning of any code that is not known here.
@@ -84,6 +86,7 @@ impl ErrorCode {
         Self::NotFound,
         Self::Permission,
         Self::Invalid,
+        Self::InvalidConfig,
         Self::Unavailable,
         Self::Failed,
         Self::TimedOut,
@@ -95,6 +98,7 @@ impl ErrorCode {
             Self::NotFound => "not_found",
             Self::Permission => "permission",
             Self::Invalid => "invalid",
+            Self::InvalidConfig => "invalid_config",
             Self::Unavailable => "unavailable",
             Self::Failed => "failed",
             Self::TimedOut => "timed_out",
@@ -106,7 +110,7 @@ impl ErrorCode {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Permission => StatusCode::FORBIDDEN,
-            Self::Invalid => StatusCode::BAD_REQUEST,
+            Self::Invalid | Self::InvalidConfig => StatusCode::BAD_REQUEST,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Self::Failed => StatusCode::INTERNAL_SERVER_ERROR,
             Self::TimedOut => StatusCode::GATEWAY_TIMEOUT,
@@ -119,6 +123,7 @@ impl ErrorCode {
             Self::NotFound => ExitCode::NotFound,
             Self::Permission => ExitCode::Permission,
             Self::Invalid => ExitCode::Usage,
+            Self::InvalidConfig => ExitCode::ConfigInvalid,
             Self::Unavailable | Self::Failed => ExitCode::Failed,
             Self::TimedOut => ExitCode::TimedOut,
         }
@@ -179,6 +184,7 @@ mod tests {
                 "NotFound 404 3",
                 "Permission 403 4",
                 "Invalid 400 2",
+                "InvalidConfig 400 7",
                 "Unavailable 503 1",
                 "Failed 500 1",
                 "TimedOut 504 124"

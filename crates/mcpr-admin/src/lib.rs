@@ -35,6 +35,10 @@ pub use failure::{ErrorCode, Failure};
 pub use operation::history::{
     CallReport, CallStatus, HistoryList, ListHistory, PurgeHistory, Purged, ShowCall,
 };
+pub use operation::log::{LogReport, SetLogLevel, ShowLog};
+pub use operation::pins::{
+    Approval, ApprovePins, DiffPins, ListPins, PinChange, PinCounts, PinDiff, PinList, PinReport, PinState,
+};
 pub use operation::projects::{
     DeleteProject, ListProjects, ProjectList, ProjectReport, SaveProject, ShowProject,
 };
@@ -42,6 +46,7 @@ pub use operation::prompts::{GetPrompt, ListPrompts, PromptArgument, PromptList,
 pub use operation::relayed::Relayed;
 pub use operation::resources::{ListResources, ReadResource, ResourceList, ResourceReport, TemplateReport};
 pub use operation::running::{CallEvent, Drain, Drained, Event, EventKind, Reload, Reloaded, Watch};
+pub use operation::secrets::{ListSecrets, RemoveSecret, SecretList, SecretReport, SecretState, SetSecret};
 pub use operation::status::{
     BackendReport, ListServers, ServerList, ServerReport, ServerState, Status, StatusReport, Stop, Stopping,
     Via,

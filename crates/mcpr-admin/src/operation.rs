@@ -1,11 +1,14 @@
 //! What an operator can ask, one type for each thing, and what comes back.
 
 pub(crate) mod history;
+pub(crate) mod log;
+pub(crate) mod pins;
 pub(crate) mod projects;
 pub(crate) mod prompts;
 pub(crate) mod relayed;
 pub(crate) mod resources;
 pub(crate) mod running;
+pub(crate) mod secrets;
 pub(crate) mod status;
 pub(crate) mod switches;
 pub(crate) mod tokens;

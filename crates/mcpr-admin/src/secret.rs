@@ -1,10 +1,10 @@
-//! A token's text on its way to the one who asked for it.
+//! A text that must not be seen, on its way to whoever it is for.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The text of a token. `Debug` is blank; only JSON and [`Secret::reveal`] show it.
+/// The text of a token, or the value of a secret. `Debug` is blank; only JSON and [`Secret::reveal`] show it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);

@@ -7,6 +7,7 @@ use crate::{Timestamp, TokenId};
 /// `Display` says what is wrong and [`Denied::next_step`] what to do; neither shows more of the
 /// presented text than the first twelve letters of something that begins like a token of mcpr.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Denied {
     /// There is no bearer token.
     #[error("the request carries no bearer token, and this gateway needs one")]
@@ -50,6 +51,9 @@ pub enum Denied {
         /// When it expired.
         at: Timestamp,
     },
+    /// A token store of an embedding program says no, in these words.
+    #[error("{0}")]
+    Refused(String),
 }
 
 impl Denied {
@@ -63,6 +67,7 @@ impl Denied {
             Self::Revoked { .. } => "revoked",
             Self::Replaced { .. } => "replaced",
             Self::Expired { .. } => "expired",
+            Self::Refused(_) => "refused",
         }
     }
 
@@ -93,6 +98,7 @@ impl Denied {
                 "Make a new token with `mcpr-ctl tokens create --client claude-code` and put it in place of \
                  this one."
             }
+            Self::Refused(_) => "Ask whoever runs this gateway for a token that is good here.",
         }
     }
 }
@@ -118,7 +124,7 @@ pub fn bearer(authorization: Option<&[u8]>) -> Result<&str, Denied> {
 mod tests {
     use super::*;
 
-    fn all() -> [Denied; 7] {
+    fn all() -> [Denied; 8] {
         let (prefix, at) = (String::from("mcpr_pat_abc"), Timestamp::from_unix(1_800_000_000));
         let id: TokenId = "tk_01234567".parse().unwrap();
         [
@@ -131,12 +137,14 @@ mod tests {
             Denied::Revoked { id: id.clone(), at },
             Denied::Replaced { id: id.clone(), at },
             Denied::Expired { id, at },
+            Denied::Refused("Ann has left".into()),
         ]
     }
 
     #[test]
     fn http_03_every_denial_names_the_way_to_a_token() {
-        for denied in all() {
+        let own = all().into_iter().filter(|denied| denied.reason() != "refused");
+        for denied in own {
             assert!(
                 denied
                     .next_step()
@@ -160,6 +168,7 @@ mod tests {
                 "revoked: the token tk_01234567 was revoked at 2027-01-15T08:00:00Z",
                 "replaced: this text of the token tk_01234567 was replaced, and was accepted until 2027-01-15T08:00:00Z",
                 "expired: the token tk_01234567 expired at 2027-01-15T08:00:00Z",
+                "refused: Ann has left",
             ]
         );
     }

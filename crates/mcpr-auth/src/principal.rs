@@ -13,6 +13,7 @@ pub struct Principal(Kind);
 
 /// What a verified token tells of its holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Grant {
     /// The token's id.
     pub id: TokenId,
@@ -73,7 +74,7 @@ impl Principal {
     }
 
     /// The stable text that names this principal in the database:
-    /// `tk_…`, `anonymous`, `local` or `stdio:<digest>`.
+    /// `tk_…`, `ext:…`, `anonymous`, `local` or `stdio:<digest>`.
     pub fn key(&self) -> &str {
         match &self.0 {
             Kind::Token(grant) => grant.id.as_str(),
@@ -155,6 +156,32 @@ impl Hash for Principal {
     }
 }
 
+impl Grant {
+    /// What a token without limits tells, whose kind's usual scopes are `read call`.
+    pub fn new(id: TokenId, name: impl Into<String>) -> Self {
+        Self {
+            id,
+            kind: TokenKind::Pat,
+            name: name.into(),
+            client: None,
+            project: None,
+            toolset: None,
+            scopes: Scopes::default(),
+            servers: None,
+            tools: None,
+            rate: None,
+            expires: None,
+            text: None,
+        }
+    }
+}
+
+impl From<Grant> for Principal {
+    fn from(grant: Grant) -> Self {
+        Self(Kind::Token(Arc::new(grant)))
+    }
+}
+
 impl From<&Token> for Principal {
     fn from(token: &Token) -> Self {
         Self(Kind::Token(Arc::new(token.into())))
@@ -164,9 +191,7 @@ impl From<&Token> for Principal {
 impl From<&Token> for Grant {
     fn from(token: &Token) -> Self {
         Self {
-            id: token.id.clone(),
             kind: token.kind,
-            name: token.name.clone(),
             client: token.client.clone(),
             project: token.project.clone(),
             toolset: token.toolset.clone(),
@@ -175,7 +200,7 @@ impl From<&Token> for Grant {
             tools: token.tools.clone(),
             rate: token.rate,
             expires: token.expires,
-            text: None,
+            ..Self::new(token.id.clone(), token.name.clone())
         }
     }
 }
@@ -195,6 +220,8 @@ mod tests {
         assert_eq!(Principal::anonymous().key(), "anonymous");
         assert_eq!(Principal::local().key(), "local");
         assert_eq!(Principal::stdio("ab12").key(), "stdio:ab12");
+        let ann = Grant::new(TokenId::external("ann"), "Ann");
+        assert_eq!(Principal::from(ann).key(), "ext:ann");
     }
 
     #[test]

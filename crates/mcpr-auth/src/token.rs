@@ -113,6 +113,11 @@ impl TokenId {
         Ok(Self(format!("tk_{}", draw(BASE32, Self::LETTERS)?).into()))
     }
 
+    /// The id of somebody whose tokens another store has, by a name of that store: `ext:NAME`.
+    pub fn external(name: &str) -> Self {
+        Self(format!("ext:{name}").into())
+    }
+
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -2,7 +2,7 @@
 
 use mcpr_protocol::{Edit, Envelope, Method, Object, RawJson, Rope, Version, key};
 
-use crate::trace::carry_on;
+use crate::trace::{self, carry_on};
 
 /// The next hop of a request.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Hop<'a> {
     pub client_info: &'a RawJson,
     /// From which level on the client wants log messages.
     pub log_level: Option<&'a str>,
+    /// The `traceparent` of the hop, where mcpr tells a collector of it.
+    pub span: Option<&'a str>,
 }
 
 /// The text of `params` for the server.
@@ -79,7 +81,7 @@ fn meta_for(meta: Option<&Object>, hop: &Hop<'_>) -> Option<Rope> {
     };
     let mut edit = Edit::new(meta);
     edit.remove_where(stays_here);
-    carry_on(&mut edit, meta);
+    carry_on(&mut edit, meta, hop.span);
     if let Some(token) = hop.progress {
         edit.set(key::PROGRESS_TOKEN, Rope::from(token.to_string()));
     }
@@ -94,7 +96,6 @@ fn meta_for(meta: Option<&Object>, hop: &Hop<'_>) -> Option<Rope> {
     (!edit.is_empty()).then(|| edit.finish())
 }
 
-/// Members of `_meta` that say something between the client and mcpr only.
 /// The `_meta` of a request that came without one, which is how most come.
 fn own_meta(hop: &Hop<'_>) -> Option<Rope> {
     let mut meta = Rope::new();
@@ -115,6 +116,9 @@ fn own_meta(hop: &Hop<'_>) -> Option<Rope> {
             add(key::LOG_LEVEL, RawJson::string(level).as_bytes());
         }
     }
+    if let Some(span) = hop.span {
+        add(trace::PARENT, RawJson::string(span).as_bytes());
+    }
     if meta.is_empty() {
         return None;
     }
@@ -122,6 +126,7 @@ fn own_meta(hop: &Hop<'_>) -> Option<Rope> {
     Some(meta)
 }
 
+/// Members of `_meta` that say something between the client and mcpr only.
 fn stays_here(member: &str) -> bool {
     let envelope = [
         key::PROTOCOL_VERSION,
@@ -145,6 +150,7 @@ mod tests {
             capabilities: &RawJson::from_static("{}"),
             client_info: &RawJson::from_static(r#"{"name":"c","version":"1"}"#),
             log_level: None,
+            span: None,
         };
         String::from_utf8(test(&hop).into_bytes().to_vec()).unwrap()
     }
@@ -198,6 +204,15 @@ mod tests {
             )),
             r#"{"_meta":{}}"#
         );
+    }
+
+    #[test]
+    fn a_span_goes_along_where_the_client_sends_no_meta() {
+        let text = hop(Version::V2025_11_25, Some(7), |hop| {
+            let span = Some("00-1-2-01");
+            params(None, Vec::new(), &Hop { span, ..hop.clone() })
+        });
+        assert_eq!(text, r#"{"_meta":{"progressToken":7,"traceparent":"00-1-2-01"}}"#);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use mcpr_protocol::{Edit, Object, RawJson};
 
-const PARENT: &str = "traceparent";
+pub(crate) const PARENT: &str = "traceparent";
 const STATE: &str = "tracestate";
 const BAGGAGE: &str = "baggage";
 
@@ -13,25 +13,19 @@ const STATE_LENGTH: usize = 512;
 /// Continues the client's trace on the hop to a server: the same trace, with a span of the hop's
 /// own as the parent.
 ///
-/// What is malformed is dropped, and so is baggage, which would tell one party's data to another.
-pub(crate) fn carry_on(edit: &mut Edit<'_>, meta: &Object) {
+/// Where mcpr tells a collector of the hop, that is the span it tells of (`told`), and there is one even
+/// if the client has none. What is malformed is dropped, and so is baggage, which would tell one
+/// party's data to another.
+pub(crate) fn carry_on(edit: &mut Edit<'_>, meta: &Object, told: Option<&str>) {
     edit.remove(BAGGAGE);
-    let Some(parent) = meta.get(PARENT) else {
-        edit.remove(STATE);
-        return;
+    let parent = meta.text(PARENT);
+    let child = parent.and_then(|parent| child_of(&parent, fresh_span()?));
+    let has_parent = child.is_some();
+    match told.or(child.as_deref()) {
+        Some(span) => edit.set(PARENT, RawJson::string(span)),
+        None => edit.remove(PARENT),
     };
-    let child = parent
-        .to_text()
-        .and_then(|parent| child_of(&parent, fresh_span()?));
-    match child {
-        Some(child) => {
-            edit.set(PARENT, RawJson::string(&child));
-        }
-        None => {
-            edit.remove(PARENT).remove(STATE);
-        }
-    }
-    if !meta.text(STATE).is_some_and(|state| is_state(&state)) {
+    if !has_parent || !meta.text(STATE).is_some_and(|state| is_state(&state)) {
         edit.remove(STATE);
     }
 }
@@ -98,7 +92,7 @@ mod tests {
     fn carried(meta: &str) -> String {
         let object = Object::read(&RawJson::trusted(meta.to_owned())).unwrap();
         let mut edit = Edit::new(&object);
-        carry_on(&mut edit, &object);
+        carry_on(&mut edit, &object, None);
         String::from_utf8(edit.finish().into_bytes().to_vec()).unwrap()
     }
 
@@ -114,6 +108,28 @@ mod tests {
         assert!(carried.starts_with(r#"{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-"#));
         assert!(carried.ends_with(r#"-01","tracestate":"a=1, b@c=x"}"#));
         assert!(!carried.contains("b7ad6b7169203331"));
+    }
+
+    #[test]
+    fn a_span_that_a_collector_is_told_of_is_the_one_that_goes_on() {
+        let told = child_of(PARENT, 0xabc).unwrap();
+        for (meta, sent) in [
+            ("{}".to_owned(), format!(r#"{{"traceparent":"{told}"}}"#)),
+            (
+                format!(r#"{{"traceparent":"{PARENT}","tracestate":"a=1"}}"#),
+                format!(r#"{{"traceparent":"{told}","tracestate":"a=1"}}"#),
+            ),
+            (
+                r#"{"traceparent":"odd","tracestate":"a=1"}"#.to_owned(),
+                format!(r#"{{"traceparent":"{told}"}}"#),
+            ),
+        ] {
+            let object = Object::read(&RawJson::trusted(meta)).unwrap();
+            let mut edit = Edit::new(&object);
+            carry_on(&mut edit, &object, Some(&told));
+            let text = String::from_utf8(edit.finish().into_bytes().to_vec()).unwrap();
+            assert_eq!(text, sent);
+        }
     }
 
     #[test]

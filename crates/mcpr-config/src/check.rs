@@ -94,6 +94,7 @@ impl Report {
     }
 
     fn of(config: Config, env: &dyn Environment, resolve: Resolve<'_>) -> Self {
+        let secrets = config.secrets();
         let Config {
             servers,
             warnings: mut findings,
@@ -102,10 +103,17 @@ impl Report {
             contents: _,
         } = config;
         findings.extend(unreadable(gateway.tls.as_ref(), env));
-        let servers = servers
+        let mut servers: Vec<_> = servers
             .iter()
             .map(|entry| judge(entry, resolve, &mut findings))
             .collect();
+        // Where a program is, or was looked for, is told by its whole path, references filled in.
+        for fault in findings.iter_mut().map(|finding| &mut finding.fault) {
+            fault.what = secrets.scrub(&fault.what).into_owned();
+        }
+        for program in servers.iter_mut().filter_map(|server| server.program.as_mut()) {
+            *program = secrets.scrub(&program.to_string_lossy()).into_owned().into();
+        }
         Self {
             valid: true,
             files,

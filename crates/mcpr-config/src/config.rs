@@ -1,6 +1,7 @@
 //! From files to options.
 
 use mcpr_registry::nearest;
+use mcpr_telemetry::Secrets;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -42,6 +43,9 @@ pub(crate) struct Layers {
     findings: Vec<Finding>,
 }
 
+/// What faults name in the place of a file, where the configuration is a text.
+const TEXT: &str = "(configuration)";
+
 /// Keys of other programs' files that look like ours.
 const FOREIGN_ROOT: [&str; 1] = ["mcp"];
 
@@ -56,7 +60,11 @@ impl Config {
     /// gateway itself that is not valid. A fault in a server is only that server's.
     pub fn load(locations: &Locations, env: &dyn Environment) -> Result<Self, ConfigError> {
         let found = sources(locations, env)?;
+        // Before the secrets are read: whoever sets one meanwhile has the configuration read again.
+        let vault = locations.secrets.vault.as_ref();
+        let vault = vault.map(|vault| (vault.clone(), Contents::look(vault, env)));
         let mut config = Self::build(&found, &locations.secrets, env, References::FillIn)?;
+        config.contents.extend(vault);
         if let Sources::Usual(files) = &locations.sources {
             let missing = files.iter().take_while(|file| !config.files.contains(file));
             missing.for_each(|file| config.contents.add_missing(file));
@@ -74,20 +82,45 @@ impl Config {
     ///
     /// As for [`Config::load`].
     pub fn from_files(files: &[PathBuf], env: &dyn Environment) -> Result<Self, ConfigError> {
-        let credentials = env.variable("CREDENTIALS_DIRECTORY").map(PathBuf::from);
         let sources = files
             .iter()
             .map(|file| open(file, env))
             .collect::<Result<Vec<_>, _>>()?;
-        Self::build(
-            &sources,
-            &SecretFolders {
-                credentials,
-                own: None,
-            },
-            env,
-            References::FillIn,
-        )
+        Self::build(&sources, &credentials(env), env, References::FillIn)
+    }
+
+    /// Reads a text instead of a file; its relative paths are meant from the working folder.
+    ///
+    /// # Errors
+    ///
+    /// A text that is not JSON, or says something about the gateway itself that is not valid. A fault in a
+    /// server is only that server's.
+    ///
+    /// ```
+    /// use mcpr_config::{Config, Process};
+    ///
+    /// let text = r#"{ "mcpServers": { "git": { "command": "uvx", "args": ["mcp-server-git"] } } }"#;
+    /// let config = Config::from_text(text, &Process)?;
+    /// assert_eq!(config.servers[0].name.as_str(), "git");
+    /// # Ok::<(), mcpr_config::ConfigError>(())
+    /// ```
+    pub fn from_text(text: &str, env: &dyn Environment) -> Result<Self, ConfigError> {
+        let source = Source::decode(&env.absolute(Path::new(TEXT)), text.as_bytes())?;
+        let config = Self::build(&[source], &credentials(env), env, References::FillIn)?;
+        Ok(Self {
+            files: Vec::new(),
+            contents: Contents::default(),
+            ..config
+        })
+    }
+
+    /// The values of all servers that must not be shown.
+    pub fn secrets(&self) -> Secrets {
+        let secrets = Secrets::default();
+        for secret in self.servers.iter().flat_map(|entry| &entry.secrets) {
+            secrets.add(secret.reveal());
+        }
+        secrets
     }
 
     pub(crate) fn build(
@@ -104,6 +137,7 @@ impl Config {
             secrets,
             references,
             timeouts: gateway.timeouts,
+            pins: gateway.pins,
         };
         let read = |(key, node): &(Key, Node)| entry::read(key, node, &surroundings, &mut warnings);
         let mut servers: Vec<ServerEntry> = layers.servers.iter().filter_map(read).collect();
@@ -116,6 +150,14 @@ impl Config {
             files,
             contents: Contents::of(sources),
         })
+    }
+}
+
+/// Where secrets are, without any place of mcpr's own.
+fn credentials(env: &dyn Environment) -> SecretFolders {
+    SecretFolders {
+        credentials: env.variable("CREDENTIALS_DIRECTORY").map(PathBuf::from),
+        ..SecretFolders::default()
     }
 }
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::environment::Environment;
 use crate::source::Source;
 
-/// What each place that counts held, by a hash: the files that were read, and those that would have
-/// come before them and were not there.
+/// What each place that counts held, by a hash: the files that were read, those that would have
+/// come before them and were not there, and the secrets.
 ///
 /// Who compares it with what the places hold [now](Contents::now) knows whether the configuration is
 /// to be read again, however a file was changed, and whatever happened while it was read.
@@ -26,14 +26,19 @@ impl Contents {
         self.0.insert(place.to_owned(), None);
     }
 
+    /// Notes what places held.
+    pub(crate) fn extend(&mut self, places: impl IntoIterator<Item = (PathBuf, Option<u64>)>) {
+        self.0.extend(places);
+    }
+
+    /// What a place holds now.
+    pub(crate) fn look(place: &Path, env: &dyn Environment) -> Option<u64> {
+        env.read(place).ok().map(|bytes| hash(text(&bytes)))
+    }
+
     /// What the same places hold now. It reads them all.
     pub fn now(&self, env: &dyn Environment) -> Self {
-        let look = |place: &PathBuf| {
-            (
-                place.clone(),
-                env.read(place).ok().map(|bytes| hash(text(&bytes))),
-            )
-        };
+        let look = |place: &PathBuf| (place.clone(), Self::look(place, env));
         Self(self.0.keys().map(look).collect())
     }
 }

@@ -10,7 +10,7 @@ mod slip;
 
 use std::fmt;
 
-use mcpr_registry::{Overrides, ServerName, ServerNaming};
+use mcpr_registry::{Overrides, PinPolicy, ServerName, ServerNaming};
 use mcpr_upstream::{Repeat, SecretText, Spread, UpstreamSpec};
 use serde::Serialize;
 
@@ -39,8 +39,12 @@ pub struct ServerEntry {
     pub shown: String,
     /// Values that must not appear in a log.
     pub secrets: Vec<SecretText>,
+    /// The names of the secrets that it asks for, whether or not there are such.
+    pub wants: Vec<String>,
     /// Which of its tools are offered.
     pub tools: ToolFilter,
+    /// What becomes of a tool whose definition is not the one that was approved.
+    pub pins: PinPolicy,
     /// How calls are spread over several of it.
     pub backends: Backends,
     /// The entries that it stands for, where it is a group of them.

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use mcpr_secrets::{Kept, Vault, VaultError};
+
 /// The lookups that reading a configuration needs; a test answers them from memory.
 pub trait Environment {
     /// The value of a variable, if it is set and is text.
@@ -23,6 +25,20 @@ pub trait Environment {
     ///
     /// [`io::ErrorKind::PermissionDenied`] if others may read it.
     fn read_private(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// The value of a secret in a vault; nothing if none is kept under this name.
+    ///
+    /// # Errors
+    ///
+    /// When the vault or its key cannot be used.
+    fn kept_secret(&self, vault: &Path, name: &str) -> Result<Option<String>, VaultError>;
+
+    /// What is kept in a vault, by name.
+    ///
+    /// # Errors
+    ///
+    /// When the vault cannot be used.
+    fn kept_secrets(&self, vault: &Path) -> Result<Vec<Kept>, VaultError>;
 }
 
 /// The environment of this process.
@@ -52,6 +68,14 @@ impl Environment for Process {
         let mut content = Vec::new();
         io::Read::read_to_end(&mut file, &mut content)?;
         Ok(content)
+    }
+
+    fn kept_secret(&self, vault: &Path, name: &str) -> Result<Option<String>, VaultError> {
+        Vault::at(vault).reveal(name)
+    }
+
+    fn kept_secrets(&self, vault: &Path) -> Result<Vec<Kept>, VaultError> {
+        Vault::at(vault).list()
     }
 }
 
@@ -86,6 +110,8 @@ pub(crate) mod tests {
         variables: BTreeMap<String, String>,
         files: BTreeMap<PathBuf, Vec<u8>>,
         shared: Vec<PathBuf>,
+        /// What is kept, in whichever vault.
+        kept: BTreeMap<String, String>,
         homeless: bool,
     }
 
@@ -104,6 +130,12 @@ pub(crate) mod tests {
         pub(crate) fn shared_file(mut self, path: &str, content: &str) -> Self {
             self.shared.push(path.into());
             self.file(path, content)
+        }
+
+        /// A secret that was set.
+        pub(crate) fn secret(mut self, name: &str, value: &str) -> Self {
+            self.kept.insert(name.into(), value.into());
+            self
         }
 
         pub(crate) fn homeless(self) -> Self {
@@ -140,6 +172,18 @@ pub(crate) mod tests {
                 ));
             }
             self.read(path)
+        }
+
+        fn kept_secret(&self, _vault: &Path, name: &str) -> Result<Option<String>, VaultError> {
+            Ok(self.kept.get(name).cloned())
+        }
+
+        fn kept_secrets(&self, _vault: &Path) -> Result<Vec<Kept>, VaultError> {
+            let kept = |name: &String| Kept {
+                name: name.clone(),
+                changed: 1_800_000_000,
+            };
+            Ok(self.kept.keys().map(kept).collect())
         }
     }
 

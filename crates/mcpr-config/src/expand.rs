@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{MAIN_SEPARATOR_STR, Path};
 
+use mcpr_secrets::VaultError;
+
 use crate::environment::Environment;
 use crate::fault::Fault;
 use crate::locations::SecretFolders;
@@ -121,15 +123,34 @@ impl Lookups<'_> {
 
     /// The value of a secret; `None` if there is none of that name.
     fn secret(&self, name: &str, field: &str) -> Option<Result<Value, Fault>> {
-        let SecretFolders { credentials, own } = self.secrets;
+        let SecretFolders {
+            credentials,
+            vault,
+            own,
+        } = self.secrets;
         let credential = credentials.as_ref().and_then(|folder| {
             let path = folder.join(name);
             found(&path, self.env.read(&path), field)
         });
-        credential.or_else(|| {
+        let kept = || self.kept(vault.as_deref()?, name, field);
+        let file = || {
             let path = own.as_ref()?.join(name);
             found(&path, self.env.read_private(&path), field)
-        })
+        };
+        credential.or_else(kept).or_else(file)
+    }
+
+    /// The value of a secret in the vault; `None` if none is kept under this name.
+    fn kept(&self, vault: &Path, name: &str, field: &str) -> Option<Result<Value, Fault>> {
+        let unusable = |error: VaultError| {
+            let what = format!("{field} needs the secret `{name}`, which cannot be read: {error}");
+            Fault::new(match std::error::Error::source(&error) {
+                Some(cause) => format!("{what}: {cause}"),
+                None => what,
+            })
+        };
+        let kept = self.env.kept_secret(vault, name).map_err(unusable).transpose()?;
+        Some(kept.map(Value::secret))
     }
 
     fn no_secret(&self, name: &str, field: &str) -> Fault {
@@ -143,11 +164,8 @@ impl Lookups<'_> {
     }
 
     fn how_to_keep(&self, name: &str) -> String {
-        match &self.secrets.own {
-            Some(folder) => format!(
-                "write it to `{}` and run `chmod 600` on that file",
-                folder.join(name).display()
-            ),
+        match &self.secrets.vault {
+            Some(_) => format!("run `mcpr-ctl secrets set {name}`"),
             None => "use a variable instead: `${NAME}`".to_owned(),
         }
     }

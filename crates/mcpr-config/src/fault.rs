@@ -117,6 +117,18 @@ impl Finding {
             ..self
         }
     }
+
+    /// All of it in one line but how much it matters.
+    pub fn text(&self) -> String {
+        let place = self.fault.place.as_ref().map(|place| format!("{place}: "));
+        let server = self.server.as_ref().map(|server| format!("server `{server}`: "));
+        let reason = self.fault.reason();
+        format!(
+            "{}{}{reason}",
+            place.unwrap_or_default(),
+            server.unwrap_or_default()
+        )
+    }
 }
 
 impl fmt::Display for Place {
@@ -148,13 +160,6 @@ impl fmt::Display for Severity {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.severity)?;
-        if let Some(place) = &self.fault.place {
-            write!(f, "{place}: ")?;
-        }
-        if let Some(server) = &self.server {
-            write!(f, "server `{server}`: ")?;
-        }
-        f.write_str(&self.fault.reason())
+        write!(f, "{}: {}", self.severity, self.text())
     }
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mcpr_auth::Rate;
-use mcpr_registry::Naming;
+use mcpr_registry::{Naming, PinPolicy};
 use mcpr_telemetry::{Format, Level};
 use mcpr_upstream::Timeouts;
 
@@ -37,8 +37,12 @@ pub struct GatewayOptions {
     pub startup: Startup,
     /// The time limits of servers that have none of their own.
     pub timeouts: Timeouts,
+    /// What becomes of changed definitions of tools, of servers that say nothing of it.
+    pub pins: PinPolicy,
     /// How it ends.
     pub drain: Drain,
+    /// Whom the operator's socket lets in.
+    pub control: Control,
     /// How much of anything is accepted.
     pub limits: Limits,
     /// What is logged.
@@ -104,6 +108,14 @@ pub enum StartWhen {
     Launch,
     /// The first request, which waits for them.
     FirstRequest,
+}
+
+/// Whom the operator's socket lets in. Its file is for the user that runs the gateway alone, and so is
+/// every server that the gateway starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Control {
+    /// Whether a token is asked for there too.
+    pub token: bool,
 }
 
 /// How the gateway ends (B47).
@@ -185,7 +197,9 @@ impl Default for GatewayOptions {
             naming: Naming::default(),
             startup: Startup::default(),
             timeouts: Timeouts::default(),
+            pins: PinPolicy::Off,
             drain: Drain::default(),
+            control: Control::default(),
             limits: Limits::default(),
             log: LogOptions::default(),
             expose: Expose::All,

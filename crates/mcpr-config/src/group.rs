@@ -73,7 +73,10 @@ fn server(name: ServerName, mut members: Vec<ServerEntry>) -> ServerEntry {
     ServerEntry {
         name,
         state: state(&members),
+        // What one entry wants held back is held back, whichever backend has it.
+        pins: members.iter().map(|member| member.pins).max().unwrap_or_default(),
         secrets: members.iter().flat_map(|member| member.secrets.clone()).collect(),
+        wants: wants(&members),
         shown: members
             .iter()
             .map(|member| &*member.shown)
@@ -86,6 +89,14 @@ fn server(name: ServerName, mut members: Vec<ServerEntry>) -> ServerEntry {
         members,
         ..first
     }
+}
+
+/// What the entries ask for, each once.
+fn wants(members: &[ServerEntry]) -> Vec<String> {
+    let mut wants: Vec<_> = members.iter().flat_map(|member| member.wants.clone()).collect();
+    wants.sort();
+    wants.dedup();
+    wants
 }
 
 /// A group is to be used if one of its entries is.

@@ -2,7 +2,7 @@
 //!
 //! These tables drive the parser, its suggestions, and the test that compares it with the schema.
 
-use mcpr_registry::{Hyphens, PrefixPolicy, UriPolicy};
+use mcpr_registry::{Hyphens, PinPolicy, PrefixPolicy, UriPolicy};
 use mcpr_telemetry::{Format, Level};
 
 use crate::gateway::{Arguments, Expose, StartMode, StartOrder, StartWhen};
@@ -58,7 +58,7 @@ keys! {
     /// What mcpr alone knows about a server.
     SERVER_OWN = "serverOwn":
         "prefix" "naming" "resources" "tools" "env" "protocol" "timeouts" "maxConcurrency" "queue" "lazy"
-        "stopAfterIdle" "restart" "replicas" "balance" "endpoints" "group" "tags" "isolation" "retry";
+        "stopAfterIdle" "restart" "replicas" "balance" "endpoints" "group" "tags" "isolation" "retry" "pins";
     SERVER_NAMING = "serverNaming": "style";
     SERVER_RESOURCES = "serverResources": "uris";
     TOOL_FILTER = "toolFilter": "allow" "deny" "override";
@@ -68,13 +68,14 @@ keys! {
     RESTART = "restart": "backoffMin" "backoffMax";
     /// What mcpr alone knows about itself.
     GATEWAY = "gateway":
-        "listen" "allowedHosts" "allowedOrigins" "tls" "naming" "resources" "startup" "timeouts" "drain" "limits" "log"
+        "listen" "allowedHosts" "allowedOrigins" "tls" "naming" "resources" "startup" "timeouts" "pins" "drain" "control" "limits" "log"
         "expose" "builtins" "projects" "toolsets" "history";
     TLS = "tls": "cert" "key";
     NAMING = "naming": "prefix" "separator" "maxLength" "hyphens";
     RESOURCES = "resources": "uris" "rawSchemes";
     STARTUP = "startup": "mode" "order" "parallel" "when" "listWait";
     DRAIN = "drain": "grace";
+    CONTROL = "control": "token";
     LIMITS = "limits":
         "requestBody" "connections" "serverMessage" "listPages" "pageSize" "sessions" "sessionIdle" "subscriptions"
         "perPrincipal";
@@ -147,6 +148,7 @@ choices! {
     BALANCE: Spread = "round_robin" Spread::RoundRobin, "least_busy" Spread::LeastBusy;
     ISOLATION: Isolation = "auto" Isolation::Auto, "shared" Isolation::Shared, "session" Isolation::Session,
         "call" Isolation::Call;
+    PINS: PinPolicy = "off" PinPolicy::Off, "warn" PinPolicy::Warn, "block" PinPolicy::Block;
     RETRY: Repeat = "safe" Repeat::Safe, "never" Repeat::Never;
     /// Whether names stay as the server says them.
     NAMING_STYLE: bool = "flat" false, "raw" true;

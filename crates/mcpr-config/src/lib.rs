@@ -40,6 +40,7 @@ mod quantity;
 mod read;
 mod reference;
 mod schema;
+mod secrets;
 mod source;
 mod tree;
 mod veil;
@@ -57,13 +58,15 @@ pub use environment::{Environment, Process};
 pub use error::ConfigError;
 pub use fault::{Fault, Finding, Place, Severity};
 pub use gateway::{
-    Arguments, DEFAULT_PORT, Drain, Expose, GatewayOptions, History, InvalidListen, Limits, Listen, LogFile,
-    LogOptions, PerPrincipal, Project, StartMode, StartOrder, StartWhen, Startup, TlsFiles, Toolset,
+    Arguments, Control, DEFAULT_PORT, Drain, Expose, GatewayOptions, History, InvalidListen, Limits, Listen,
+    LogFile, LogOptions, PerPrincipal, Project, StartMode, StartOrder, StartWhen, Startup, TlsFiles, Toolset,
 };
 pub use group::servers;
 pub use locations::{Locations, Paths, SecretFolders, Sources};
 pub use mcpr_registry::nearest;
+pub use mcpr_secrets::{Kept, Vault, VaultError};
 pub use overrides::Overrides;
 pub use quantity::duration;
 pub use schema::{gateway_default, schema};
+pub use secrets::{SecretPlace, SecretUse, check_secret};
 pub use veil::{is_written_out, looks_secret};

@@ -36,14 +36,18 @@ pub struct Paths {
     pub logs: PathBuf,
     /// The control socket.
     pub socket: PathBuf,
+    /// The secrets that `mcpr-ctl secrets` keeps, encrypted.
+    pub secrets: PathBuf,
 }
 
-/// Where `${secret:NAME}` is looked for: a file of that name in the first folder that has one.
+/// Where `${secret:NAME}` is looked for, in this order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SecretFolders {
     /// The credentials that systemd hands to a service; it cares for their protection.
     pub credentials: Option<PathBuf>,
-    /// The folder `secrets` beside the user's configuration file; only private files count.
+    /// What `mcpr-ctl secrets set` keeps, encrypted.
+    pub vault: Option<PathBuf>,
+    /// Files in the folder `secrets` beside the user's configuration file; only private files count.
     pub own: Option<PathBuf>,
 }
 
@@ -69,6 +73,7 @@ impl Locations {
         let sources = named(explicit, env).unwrap_or_else(|| usual(&paths, home.is_some()));
         let secrets = SecretFolders {
             credentials: folder(env, "CREDENTIALS_DIRECTORY"),
+            vault: Some(paths.secrets.clone()),
             own: paths.config.parent().map(|folder| folder.join("secrets")),
         };
         Ok(Self {
@@ -100,6 +105,7 @@ impl Paths {
             database: home.join("mcpr.db"),
             logs: home.join("logs"),
             socket: home.join("ctl.sock"),
+            secrets: home.join("secrets.json"),
         }
     }
 
@@ -124,6 +130,7 @@ impl Paths {
             database: data.join("mcpr.db"),
             logs: first_of(env, "LOGS_DIRECTORY").unwrap_or_else(|| state.join("logs")),
             socket: runtime.unwrap_or(state).join("ctl.sock"),
+            secrets: data.join("secrets.json"),
         })
     }
 }

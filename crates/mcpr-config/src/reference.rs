@@ -64,6 +64,14 @@ impl<'t> Reference<'t> {
         }
     }
 
+    /// The name of the secret that is meant, if one is.
+    pub(crate) fn secret(self) -> Option<&'t str> {
+        match self {
+            Self::Secret(name) | Self::Input(name) => Some(name),
+            _ => None,
+        }
+    }
+
     /// What stands between the braces.
     pub(crate) fn parse(inside: &'t str) -> Self {
         match inside {
@@ -80,8 +88,8 @@ impl<'t> Reference<'t> {
         match scheme {
             "env" => Some(Self::variable(inside, rest)),
             "file" if !rest.is_empty() => Some(Self::File(rest)),
-            "secret" if is_file_name(rest) => Some(Self::Secret(rest)),
-            "input" if is_file_name(rest) => Some(Self::Input(rest)),
+            "secret" if mcpr_secrets::is_name(rest) => Some(Self::Secret(rest)),
+            "input" if mcpr_secrets::is_name(rest) => Some(Self::Input(rest)),
             _ => None,
         }
     }
@@ -102,12 +110,6 @@ impl<'t> Reference<'t> {
 fn is_variable_name(name: &str) -> bool {
     let legal = |c: char| c.is_ascii_alphanumeric() || c == '_';
     !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(legal)
-}
-
-/// Names of secrets are names of files in one folder, and lead nowhere else.
-fn is_file_name(name: &str) -> bool {
-    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    !name.is_empty() && !name.starts_with('.') && name.chars().all(legal)
 }
 
 #[cfg(test)]

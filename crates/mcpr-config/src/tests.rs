@@ -9,6 +9,7 @@ mod invalid_files;
 mod invalid_servers;
 mod layers;
 mod schema;
+mod secrets;
 
 use mcpr_upstream::{HttpSpec, Reach, StdioSpec, UpstreamSpec};
 

@@ -1,12 +1,13 @@
 //! A JSON document in which every value knows where it stands.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use jsonc_parser::ast::{ObjectProp, ObjectPropName, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use crate::fault::{Fault, Finding, Place};
+use crate::reference::{Piece, pieces};
 use crate::source::Source;
 
 /// A value, where it stands, and the keys that lead to it.
@@ -103,6 +104,29 @@ fn syntax(problem: &str) -> Fault {
         "not valid JSON: {}",
         first.chain(letters).collect::<String>()
     ))
+}
+
+impl Node {
+    /// The names of the secrets that are asked for in it, by name.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        let mut names = BTreeSet::new();
+        self.gather_secrets(&mut names);
+        names.into_iter().map(str::to_owned).collect()
+    }
+
+    fn gather_secrets<'n>(&'n self, names: &mut BTreeSet<&'n str>) {
+        match &self.shape {
+            Shape::Text(text) => names.extend(pieces(text).into_iter().filter_map(|piece| match piece {
+                Piece::Reference(reference) => reference.secret(),
+                Piece::Plain(_) => None,
+            })),
+            Shape::List(items) => items.iter().for_each(|item| item.gather_secrets(names)),
+            Shape::Object(members) => members
+                .iter()
+                .for_each(|(_, member)| member.gather_secrets(names)),
+            Shape::Null | Shape::Boolean(_) | Shape::Number(_) => {}
+        }
+    }
 }
 
 /// Turns the parser's tree into ours.

@@ -3,13 +3,14 @@
 mod target;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use mcpr_bridge::{Hop, INPUT_RESPONSES, Passage, REQUEST_STATE, with_text};
 use mcpr_protocol::{Ability, Era, Id, LogLevel, Mark, Method, Object, RawJson, Rope, Version};
 use mcpr_registry::Kind;
 use mcpr_router::Lease;
+use mcpr_telemetry::{Steps, Trace};
 use mcpr_transport::{Outgoing, Party};
 use mcpr_upstream::{NOBODY, Repeat, Replica, Status, Told};
 use parking_lot::Mutex;
@@ -41,6 +42,10 @@ pub(crate) struct Call {
     pub(crate) began: Instant,
     /// Whether its server may have seen it.
     pub(crate) sent: AtomicBool,
+    /// How many microseconds after its begin it was sent last.
+    pub(crate) sent_after: AtomicU64,
+    /// Its span, where somebody is told of spans.
+    pub(crate) trace: Option<Trace>,
     /// For whom it is made.
     pub(crate) party: Party,
     /// Whether mcpr waits for a task of a stateless server in place of its client.
@@ -102,8 +107,9 @@ pub(crate) fn takes_inputs(method: &Method) -> bool {
 }
 
 impl Call {
-    /// The request as it goes to the leased replica, under this id, with this token for its progress.
+    /// The request as it goes to the leased replica now, under this id, with this token for its progress.
     pub(crate) fn outgoing(&self, lease: &Lease, id: u64, token: u64) -> Outgoing {
+        let span = self.begin_hop(lease);
         let version = lease.replica.version;
         let (member, value) = self.target.change.clone();
         let mut changes: Vec<(&'static str, Rope)> = Vec::with_capacity(4);
@@ -129,7 +135,10 @@ impl Call {
                 version,
                 &self.method,
                 self.progress.is_some().then_some(token),
-                |hop| mcpr_bridge::params(self.params.as_ref(), changes, hop),
+                |hop| {
+                    let span = span.as_deref();
+                    mcpr_bridge::params(self.params.as_ref(), changes, &Hop { span, ..hop.clone() })
+                },
             ),
             name: self.method.named_by().map(|_| self.target.origin.clone()),
             headers: if stateless {
@@ -184,6 +193,41 @@ impl Call {
             capabilities: &capabilities,
             client_info: self.context.client.info.as_ref().unwrap_or(&own),
             log_level: self.context.heard_level().map(LogLevel::as_str),
+            span: None,
+        })
+    }
+
+    /// Begins the span of a sending; gives what tells the server of it.
+    fn begin_hop(&self, lease: &Lease) -> Option<String> {
+        let trace = self.trace.as_ref()?;
+        let address = crate::traces::address(lease.backend());
+        Some(
+            trace.begin_hop(&mcpr_telemetry::Hop {
+                server: self.target.server.as_str(),
+                target: self
+                    .method
+                    .named_by()
+                    .filter(|key| *key == "name")
+                    .map(|_| &*self.target.origin),
+                version: lease.replica.version.as_str(),
+                address: address.as_ref().map(|(host, port)| (host.as_str(), *port)),
+            }),
+        )
+    }
+
+    /// It is sent now.
+    pub(crate) fn note_sent(&self) {
+        let after = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.sent_after.store(after, Ordering::Relaxed);
+        self.sent.store(true, Ordering::Relaxed);
+    }
+
+    /// Where the time went until now, if it was sent.
+    pub(crate) fn steps(&self) -> Option<Steps> {
+        let wait = Duration::from_micros(self.sent_after.load(Ordering::Relaxed));
+        self.sent.load(Ordering::Relaxed).then(|| Steps {
+            wait,
+            server: self.began.elapsed().saturating_sub(wait),
         })
     }
 

@@ -1,7 +1,7 @@
 //! The table of methods.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use http::StatusCode;
 use mcpr_auth::{Principal, Scope};
@@ -156,6 +156,7 @@ impl Gateway {
             }
         };
         let meta = incoming.params.as_ref().and_then(|params| params.object("_meta"));
+        let trace = self.trace(&context, &incoming);
         let call = Call {
             gateway: self.clone(),
             party: context.party(),
@@ -174,6 +175,8 @@ impl Gateway {
             _under_way: self.under_way.token(),
             began: incoming.began,
             sent: AtomicBool::new(false),
+            sent_after: AtomicU64::new(0),
+            trace,
         };
         Handled::Flight(match held {
             Some((parked, answers)) => parked.resume(call, cancel, spot, answers),
@@ -188,7 +191,7 @@ impl Gateway {
         incoming: &mut Incoming,
         (server, tool): (&str, Option<&str>),
     ) -> Option<Done> {
-        if self.layers.is_empty() {
+        if self.layers.only_watch() {
             return None;
         }
         let subject = tool.map(|tool| (server, tool));
@@ -358,6 +361,7 @@ impl Gateway {
         http: StatusCode,
         error: Option<String>,
     ) {
+        let trace = self.trace(context, incoming);
         let subject = Subject {
             method: &incoming.method,
             params: incoming.params.as_ref(),
@@ -365,6 +369,8 @@ impl Gateway {
             tool: tool.map(|(_, tool)| tool),
             number: incoming.number,
             began: incoming.began,
+            steps: None,
+            trace: trace.as_ref(),
         };
         subject.record(self, context, Ending::of(status, http, error));
     }

@@ -12,12 +12,17 @@ use tokio_util::sync::CancellationToken;
 /// How often the store is asked whether somebody else has changed it (an offline `mcpr-ctl`).
 const LOOK: Duration = Duration::from_millis(500);
 
+/// How often it is looked whether a token that will end has ended.
+const GLANCE: Duration = Duration::from_secs(10);
+
 /// How often uses of tokens are written down.
 const SAVE: u32 = 120;
 
 /// Keeps the table of tokens.
 pub(crate) struct Doorkeeper {
     tokens: Tokens,
+    /// The store of the embedding program, in the place of these.
+    own: Option<Arc<dyn TokenStore>>,
     /// Changes go one after the other, so that no older state overwrites a newer; holds the
     /// store's count of other processes' changes.
     changing: Mutex<u64>,
@@ -28,28 +33,51 @@ pub(crate) struct Doorkeeper {
 /// A token that could not be made, rotated or revoked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TokenError {
+    /// They are not this gateway's to change.
+    #[error("this gateway's tokens are kept by the program that it is a part of")]
+    NotHere,
     #[error(transparent)]
     Mint(#[from] mcpr_auth::MintError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
+/// Waits until a token store has changed; for ever, if it cannot any more.
+pub(crate) async fn changed(changes: &mut watch::Receiver<u64>) {
+    if changes.changed().await.is_err() {
+        std::future::pending().await
+    }
+}
+
 impl Doorkeeper {
-    /// Reads the tokens.
-    pub(crate) async fn new(store: &dyn Store) -> Result<Arc<Self>, StoreError> {
+    /// Reads the tokens; those of a store of its own count instead, where the program has one.
+    pub(crate) async fn new(
+        store: &dyn Store,
+        own: Option<Arc<dyn TokenStore>>,
+    ) -> Result<Arc<Self>, StoreError> {
         let seen = store.changes_by_others().await?;
         let tokens = Tokens::default();
         tokens.replace(store.tokens().await?);
         Ok(Arc::new(Self {
             tokens,
+            own,
             changing: Mutex::new(seen),
             others: watch::Sender::new(seen),
         }))
     }
 
-    /// The table.
+    /// Who is let in.
     pub(crate) fn tokens(&self) -> &dyn TokenStore {
-        &self.tokens
+        self.own.as_deref().unwrap_or(&self.tokens)
+    }
+
+    /// Whether the tokens are the gateway's to list and to change.
+    ///
+    /// # Errors
+    ///
+    /// When the program around it keeps them.
+    pub(crate) fn has_tokens(&self) -> Result<(), TokenError> {
+        self.own.is_none().then_some(()).ok_or(TokenError::NotHere)
     }
 
     /// Wakes its holder when another process has changed the store.
@@ -60,14 +88,14 @@ impl Doorkeeper {
     /// Resolves when this principal would no longer be let in with the text it came with; its streams end
     /// then (SEC-02).
     pub(crate) async fn banished(&self, principal: &Principal) {
-        let mut changes = self.tokens.changes();
+        let mut changes = self.tokens().changes();
         loop {
             let now = Timestamp::now();
-            let Ok(until) = self.tokens.recheck_text(principal, now) else {
+            let Ok(until) = self.tokens().recheck_text(principal, now) else {
                 return;
             };
             tokio::select! {
-                _ = changes.changed() => {} // The table lives as long as this.
+                () = changed(&mut changes) => {}
                 () = over(until, now) => {}
             }
         }
@@ -75,6 +103,7 @@ impl Doorkeeper {
 
     /// Makes a token; the secret is in the answer and nowhere else.
     pub(crate) async fn create(&self, store: &dyn Store, new: NewToken) -> Result<Minted, TokenError> {
+        self.has_tokens()?;
         let _one_at_a_time = self.changing.lock().await;
         let minted = mint(new, Timestamp::now())?;
         store.insert_token(minted.token.clone(), minted.hash).await?;
@@ -89,6 +118,7 @@ impl Doorkeeper {
         which: &str,
         grace: Duration,
     ) -> Result<Minted, TokenError> {
+        self.has_tokens()?;
         let _one_at_a_time = self.changing.lock().await;
         let (token, from) = store.token(which).await?;
         let minted = rotate(&token, from, grace, Timestamp::now())?;
@@ -101,6 +131,7 @@ impl Doorkeeper {
 
     /// Revokes a token; its sessions end with the next sweep, its requests are refused at once.
     pub(crate) async fn revoke(&self, store: &dyn Store, which: &str) -> Result<Token, TokenError> {
+        self.has_tokens()?;
         let _one_at_a_time = self.changing.lock().await;
         let now = Timestamp::now();
         let token = store.revoke_token(which, now).await?;
@@ -122,14 +153,14 @@ impl Doorkeeper {
     pub(crate) async fn follow(self: Arc<Self>, store: Arc<dyn Store>, stop: CancellationToken) {
         let mut ticks = interval(LOOK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut lost = false;
         for tick in 1_u32.. {
             tokio::select! {
                 () = stop.cancelled() => return,
                 _ = ticks.tick() => {}
             }
-            if let Err(error) = self.look(&*store).await {
-                tracing::debug!(reason = %error, "the tokens could not be read again");
-            }
+            let looked = self.look(&*store).await;
+            tell(&looked, &mut lost);
             if tick % SAVE == 0 {
                 self.save_uses(&*store).await;
             }
@@ -148,11 +179,24 @@ impl Doorkeeper {
     }
 }
 
-/// Waits until a time is over.
+/// Tells once that the database cannot be read, and once that it can again.
+fn tell(looked: &Result<(), StoreError>, lost: &mut bool) {
+    match looked {
+        Err(error) if !*lost => tracing::warn!(
+            reason = %error,
+            "the database cannot be read: tokens count as they were, and what others change is not seen"
+        ),
+        Ok(()) if *lost => tracing::info!("the database can be read again"),
+        _ => {}
+    }
+    *lost = looked.is_err();
+}
+
+/// Waits until a time is over, or until it is worth a look whether it is: the clock may be set meanwhile.
 async fn over(until: Option<Timestamp>, now: Timestamp) {
     let Some(end) = until else {
         return std::future::pending().await;
     };
     let left = u64::try_from(end.unix() - now.unix()).unwrap_or(0);
-    sleep(Duration::from_secs(left.max(1))).await;
+    sleep(Duration::from_secs(left.max(1)).min(GLANCE)).await;
 }

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::changes::{Seen, tell_changes};
 use self::inbox::Inbox;
+use crate::gateway::Gateway;
 
 /// Tells what happens to whoever watches.
 #[derive(Default)]
@@ -24,10 +25,10 @@ pub(crate) struct Teller {
     inboxes: Mutex<Vec<Arc<Inbox>>>,
 }
 
-/// What happens in a gateway from the moment on at which this was opened.
+/// What happens in a gateway from the moment on at which this was opened: see [`Gateway::events`].
 ///
 /// Who reads too slowly loses the oldest of what waits, and is told how much.
-pub(crate) struct Events {
+pub struct Events {
     inbox: Arc<Inbox>,
     teller: Arc<Teller>,
     end: CancellationToken,
@@ -65,7 +66,7 @@ impl Teller {
 
 impl Events {
     /// The next event; nothing once the gateway ends. Cancel-safe.
-    pub(crate) async fn next(&mut self) -> Option<Event> {
+    pub async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some(event) = self.inbox.take() {
                 return Some(event);
@@ -78,6 +79,14 @@ impl Events {
                 () = self.end.cancelled() => {}
             }
         }
+    }
+}
+
+impl Gateway {
+    /// Tells what happens from now on: servers that come, go or change, lists that change, calls that end. Without
+    /// any kind, all of it. Nothing is made for nobody, so a gateway that is not watched pays nothing.
+    pub fn events(&self, kinds: &[EventKind]) -> Events {
+        self.events.watch(kinds, self.leaving.clone())
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::StatusCode;
 use mcpr_auth::Rate;
 use mcpr_protocol::{EnvelopeError, Era, ErrorObject, Fault as MessageFault, Version, code};
-use mcpr_registry::ServerName;
+use mcpr_registry::{Origin, ServerName};
 use mcpr_router::{BackendFault, Retry, RouteError, RouteErrorKind};
 use mcpr_telemetry::Secrets;
 use serde_json::{Map, Value, json};
@@ -57,6 +57,12 @@ pub(crate) enum Fault {
         /// Whether the client can equip it with the built-in tools.
         builtins: bool,
     },
+    /// Its definition is not the one that was approved.
+    #[error(
+        "Tool `{0}` is held back: its definition has changed since it was approved; an operator can look at the change \
+         (`mcpr-ctl pins diff`) and approve it (`mcpr-ctl pins approve`)"
+    )]
+    HeldBack(Origin),
     /// SET-06.
     #[error("operation in progress: a toolset is being equipped for this principal; try again in a moment")]
     OperationInProgress,
@@ -255,6 +261,7 @@ impl Fault {
             | Self::Envelope(_)
             | Self::UnknownTool(_)
             | Self::NotEquipped { .. }
+            | Self::HeldBack(_)
             | Self::UnknownPrompt(_) => code::INVALID_PARAMS,
             Self::UnknownResource(_)
             | Self::AmbiguousResource { .. }
@@ -328,6 +335,7 @@ impl Fault {
     fn reason(&self) -> Option<&'static str> {
         Some(match self {
             Self::UnknownTool(_) => "unknown_tool",
+            Self::HeldBack(_) => "held_back",
             Self::Route(error) => match error.kind {
                 RouteErrorKind::Starting => "starting",
                 RouteErrorKind::Busy => "busy",
@@ -357,6 +365,7 @@ impl Fault {
             | Self::Silence { server, .. }
             | Self::TooManySuspended(server)
             | Self::GivenUp(server) => Some(server),
+            Self::HeldBack(origin) => Some(&origin.server),
             _ => None,
         }
     }

@@ -7,13 +7,16 @@ use std::time::Duration;
 
 use mcpr_config::ServerEntry;
 use mcpr_protocol::{Era, Object};
-use mcpr_registry::{Assignments, Catalog, Kind, Listing, Offers, ServerName, ServerState, View, Warning};
-use mcpr_telemetry::Secrets;
-use mcpr_upstream::{Phase, Pool, Reach, Status};
+use mcpr_registry::{
+    Assignments, Catalog, Kind, Listing, Offers, ServerName, ServerState, Tool, View, Warning,
+};
+use mcpr_telemetry::{Secrets, Timed};
+use mcpr_upstream::{Phase, Pool, Reach, Server, Status, Upstream};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::memory::{Note, Recollection};
+use crate::pins::{Judge, Judged};
 use crate::plan::{Filter, Plan, Standing};
 use crate::snapshot::{ServerSeen, Snapshot, Views};
 
@@ -30,6 +33,8 @@ pub(crate) struct Folder {
     pub(crate) stored: HashMap<ServerName, Arc<Offers>>,
     /// What the lists of a server leave of its offers, by server.
     pub(crate) filtered: HashMap<ServerName, Filtered>,
+    /// Compares what servers list with what is approved.
+    pub(crate) judge: Judge,
     pub(crate) secrets: Secrets,
     /// Oddities that were told already.
     pub(crate) told: std::collections::HashSet<String>,
@@ -39,6 +44,7 @@ pub(crate) struct Folder {
 pub(crate) struct Filtered {
     entry: Arc<ServerEntry>,
     offers: Arc<Offers>,
+    judged: Option<Arc<Judged>>,
     left: Arc<Offers>,
 }
 
@@ -47,6 +53,8 @@ struct Seen<'a> {
     entry: &'a Arc<ServerEntry>,
     standing: Standing<'a>,
     status: Option<Status>,
+    /// How its tools compare with what is approved, where that is wanted.
+    judged: Option<Arc<Judged>>,
 }
 
 impl Folder {
@@ -67,6 +75,7 @@ impl Folder {
 
     /// The snapshot of this moment.
     pub(crate) fn fold(&mut self) -> Snapshot {
+        let _timed = Timed::of("making the lists anew");
         let as_of = self.pool.changed();
         let plan = self.plans.borrow().clone();
         let seen: Vec<Seen<'_>> = plan.entries().map(|entry| self.see(&plan, entry)).collect();
@@ -87,11 +96,19 @@ impl Folder {
         Snapshot::new(as_of, plan.clone(), views, servers, instance)
     }
 
-    fn see<'a>(&self, plan: &Plan, entry: &'a Arc<ServerEntry>) -> Seen<'a> {
+    fn see<'a>(&mut self, plan: &Plan, entry: &'a Arc<ServerEntry>) -> Seen<'a> {
+        let standing = plan.standing(entry);
+        let server = self.pool.get(&entry.name);
+        let status = server.as_ref().map(|server| server.status());
+        let offers = status.as_ref().and_then(|status| status.offers.as_ref());
+        let judged = server.zip(offers).filter(|_| !standing.is_off());
+        let judged =
+            judged.and_then(|(server, offers)| self.judge.judge(entry, offers, !is_growing(&server)));
         Seen {
             entry,
-            standing: plan.standing(entry),
-            status: self.pool.get(&entry.name).map(|upstream| upstream.status()),
+            standing,
+            judged,
+            status,
         }
     }
 
@@ -101,7 +118,7 @@ impl Folder {
             return None;
         }
         let offers = seen.status.as_ref().and_then(|status| status.offers.clone());
-        let offers = offers.map(|offers| self.left_of(seen.entry, offers));
+        let offers = offers.map(|offers| self.left_of(seen, offers));
         Some(Listing {
             server: seen.entry.name.clone(),
             naming: seen.entry.naming.clone(),
@@ -111,23 +128,28 @@ impl Folder {
         })
     }
 
-    /// What the allow and deny lists leave.
-    fn left_of(&mut self, entry: &Arc<ServerEntry>, offers: Arc<Offers>) -> Arc<Offers> {
-        let Some(filter) = Filter::of(entry) else {
+    /// What the allow and deny lists leave, without what is new and not approved.
+    fn left_of(&mut self, seen: &Seen<'_>, offers: Arc<Offers>) -> Arc<Offers> {
+        let entry = seen.entry;
+        let filter = Filter::of(entry);
+        let judged = seen.judged.as_ref().filter(|judged| judged.holds());
+        if filter.is_none() && judged.is_none() {
             self.filtered.remove(&entry.name);
             return offers;
-        };
-        let known = self
-            .filtered
-            .get(&entry.name)
-            .filter(|known| Arc::ptr_eq(&known.entry, entry) && Arc::ptr_eq(&known.offers, &offers));
-        if let Some(known) = known {
+        }
+        let known = self.filtered.get(&entry.name);
+        if let Some(known) = known.filter(|known| known.is_of(entry, &offers, judged)) {
             return known.left.clone();
         }
-        let left = Arc::new(without_kept(&filter, &offers));
+        let keeps = |tool: &str| {
+            let kept = filter.as_ref().and_then(|filter| filter.keeps(tool));
+            kept.is_some() || judged.is_some_and(|judged| judged.keeps_out(tool))
+        };
+        let left = Arc::new(without_kept(keeps, &offers));
         let filtered = Filtered {
             entry: entry.clone(),
             offers,
+            judged: judged.cloned(),
             left: left.clone(),
         };
         self.filtered.insert(entry.name.clone(), filtered);
@@ -166,6 +188,17 @@ impl Folder {
                 tracing::warn!(reason = text, "listing");
             }
         }
+    }
+}
+
+impl Filtered {
+    fn is_of(&self, entry: &Arc<ServerEntry>, offers: &Arc<Offers>, judged: Option<&Arc<Judged>>) -> bool {
+        let same_judged = match (&self.judged, judged) {
+            (None, None) => true,
+            (Some(known), Some(judged)) => Arc::ptr_eq(known, judged),
+            _ => false,
+        };
+        Arc::ptr_eq(&self.entry, entry) && Arc::ptr_eq(&self.offers, offers) && same_judged
     }
 }
 
@@ -218,12 +251,19 @@ impl Seen<'_> {
         ServerSeen {
             name: self.entry.name.clone(),
             listing,
+            judged: self.judged.clone(),
             state: self.state().map(|(state, reason)| (state, reason.map(scrubbed))),
             down: self.is_down(),
             fresh: Kind::ALL.map(|kind| status?.fresh.of(kind)),
             announced: [notices.tools, notices.prompts, notices.resources],
         }
     }
+}
+
+/// Whether more of its backends are about to list what they have.
+fn is_growing(server: &Server) -> bool {
+    let starting = |backend: &Arc<Upstream>| matches!(backend.status().phase, Phase::Starting);
+    server.only_backend().is_none() && server.backends.iter().any(starting)
 }
 
 /// The views of a catalog. What is down is known and not listed; what is turned off is neither.
@@ -235,22 +275,45 @@ fn views(catalog: Arc<Catalog>, plan: &Plan, seen: &[Seen<'_>]) -> Views {
         .collect();
     let off = plan.switches.tools_off();
     let all = View::everything(catalog);
-    let known = match off.is_empty() {
+    let on = match off.is_empty() {
         true => all.clone(),
         false => all.without(|tool| off.contains(&(tool.origin.server.as_str(), &*tool.origin.name))),
     };
+    let (known, held) = told_apart(on, seen);
     let listed = match down.is_empty() {
         true => known.clone(),
         false => known.only_servers(|server| !down.contains(&server)),
     };
-    Views { all, known, listed }
+    Views {
+        all,
+        known,
+        held,
+        listed,
+    }
 }
 
-fn without_kept(filter: &Filter, offers: &Offers) -> Offers {
+/// What can be named, and the tools that are held back.
+fn told_apart(on: View, seen: &[Seen<'_>]) -> (View, View) {
+    let holding = seen
+        .iter()
+        .filter_map(|seen| Some((&seen.entry.name, seen.judged.as_ref()?)));
+    let holding: HashMap<&ServerName, &Arc<Judged>> = holding.filter(|(_, judged)| judged.holds()).collect();
+    if holding.is_empty() {
+        let none = on.without_tools();
+        return (on, none);
+    }
+    let is_held = |tool: &Tool| {
+        let judged = holding.get(&tool.origin.server);
+        judged.is_some_and(|judged| judged.held(&tool.origin.name).is_some())
+    };
+    (on.without(is_held), on.without(|tool| !is_held(tool)))
+}
+
+fn without_kept(keeps: impl Fn(&str) -> bool, offers: &Offers) -> Offers {
     let mut left = offers.clone();
     left.tools.retain(|tool| {
         let name = Object::read(tool).ok().and_then(|tool| tool.text("name"));
-        name.is_none_or(|name| filter.keeps(&name).is_none())
+        name.is_none_or(|name| !keeps(&name))
     });
     left
 }

@@ -10,13 +10,14 @@ use http::StatusCode;
 use mcpr_admin::ActiveBy;
 use mcpr_auth::Principal;
 use mcpr_bridge::Sealer;
+use mcpr_config::SecretFolders;
 use mcpr_protocol::{
     Era, Id, LogLevel, Message, Notification, Object, RawJson, Response, Rope, code, notification,
 };
 use mcpr_registry::{ServerName, ServerState};
 use mcpr_router::{Lease, Router};
 use mcpr_store::Store;
-use mcpr_telemetry::{CallLog, Metrics, Secrets};
+use mcpr_telemetry::{LogControl, Metrics, Secrets, Tracer};
 use mcpr_upstream::{Feed, PerFeed, Phase, Pool, Replica, Timeouts};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -30,6 +31,7 @@ use crate::fault::Fault;
 use crate::history::History;
 use crate::layers::Layers;
 use crate::native::Tools;
+use crate::pins::PinBook;
 use crate::plan::Plan;
 use crate::question::Answer;
 use crate::quota::{Full, Quotas, Share, Spot};
@@ -55,6 +57,8 @@ pub struct Gateway {
     pub(crate) planning: tokio::sync::Mutex<()>,
     pub(crate) reload: Option<Arc<Reload>>,
     pub(crate) toolsets: Toolsets,
+    /// What is approved of the tools of servers.
+    pub(crate) pins: Arc<PinBook>,
     pub(crate) facts: Facts,
     pub(crate) started_at: SystemTime,
     pub(crate) pool: Arc<Pool>,
@@ -71,6 +75,8 @@ pub struct Gateway {
     /// Seals what clients hold for the gateway.
     pub(crate) sealer: Sealer,
     pub(crate) secrets: Secrets,
+    /// Where servers find the secrets that they ask for.
+    pub(crate) secret_folders: SecretFolders,
     pub(crate) snapshot: watch::Receiver<Arc<Snapshot>>,
     /// The steps to the end; each brings those before it.
     pub(crate) closing: CancellationToken,
@@ -84,9 +90,11 @@ pub struct Gateway {
     pub(crate) under_way: TaskTracker,
     /// What servers are still to be told of requests that nobody waits for.
     pub(crate) farewells: TaskTracker,
-    pub(crate) calls: CallLog,
+    /// What operators may change of the log.
+    pub(crate) log: Option<LogControl>,
+    pub(crate) tracer: Tracer,
     pub(crate) events: Arc<Teller>,
-    pub(crate) history: History,
+    pub(crate) history: Arc<History>,
     pub(crate) layers: Layers,
     pub(crate) metrics: Metrics,
     pub(crate) tools: Tools,
@@ -164,10 +172,6 @@ impl Gateway {
 
     pub(crate) fn router(&self) -> &Router {
         &self.router
-    }
-
-    pub(crate) fn calls(&self) -> &CallLog {
-        &self.calls
     }
 
     /// Counts one more of a principal's share in.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use mcpr_protocol::{Method, Object};
+use mcpr_protocol::Method;
 use mcpr_store::Store;
 use mcpr_telemetry::{CallRecord, Secrets};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
@@ -19,6 +19,7 @@ use tokio_util::task::TaskTracker;
 
 use self::row::Draft;
 use self::writer::{Items, Writer};
+use crate::layers::Layer;
 use crate::plan::Plan;
 
 /// How many calls may wait to be written.
@@ -62,6 +63,8 @@ enum Item {
 struct Backlog {
     bytes: AtomicU64,
     shed: AtomicU64,
+    /// The same since the start.
+    shed_ever: AtomicU64,
 }
 
 impl History {
@@ -89,23 +92,6 @@ impl History {
             plans,
             end,
             writing,
-        }
-    }
-
-    /// Takes a call that a server or a built-in tool had; other requests leave no trace.
-    pub(crate) fn take(
-        &self,
-        record: &CallRecord<'_>,
-        method: &Method,
-        params: Option<&Object>,
-        project: Option<&str>,
-    ) {
-        if record.server.is_none() || !is_kept(method) {
-            return;
-        }
-        let options = self.plans.borrow().options.history;
-        if options.max_size > 0 {
-            self.offer(Draft::of(record, params, project, options.arguments));
         }
     }
 
@@ -137,10 +123,16 @@ impl History {
         if waiting > QUEUE_BYTES || self.queue.try_send(Item::Call(draft)).is_err() {
             self.backlog.bytes.fetch_sub(size, Ordering::Relaxed);
             self.backlog.shed.fetch_add(1, Ordering::Relaxed);
+            self.backlog.shed_ever.fetch_add(1, Ordering::Relaxed);
         }
         if QUEUE - self.queue.capacity() > PLENTY {
             self.hurry.notify_one();
         }
+    }
+
+    /// How many calls were left out since the start.
+    pub(crate) fn shed(&self) -> u64 {
+        self.backlog.shed_ever.load(Ordering::Relaxed)
     }
 }
 
@@ -157,10 +149,27 @@ impl Backlog {
     }
 }
 
+impl Layer for History {
+    /// Takes a call that a server or a built-in tool had; other requests leave no trace.
+    fn after(&self, record: &CallRecord<'_>) {
+        if record.server.is_none() || !is_kept(record.method) {
+            return;
+        }
+        let options = self.plans.borrow().options.history;
+        if options.max_size > 0 {
+            self.offer(Draft::of(record, options.arguments));
+        }
+    }
+
+    fn only_watches(&self) -> bool {
+        true
+    }
+}
+
 /// The methods that use something of a server; lists and pings only look.
-fn is_kept(method: &Method) -> bool {
+fn is_kept(method: &str) -> bool {
     matches!(
-        method,
+        Method::new(method),
         Method::ToolsCall | Method::PromptsGet | Method::ResourcesRead | Method::Complete
     )
 }

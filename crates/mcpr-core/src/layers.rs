@@ -1,4 +1,9 @@
-//! Code of an embedding program before and after each request (LOG-08): to watch, to change, to deny.
+//! Code before and after each request (LOG-08): to watch, to change, to deny.
+//!
+//! The log, the spans, the metrics, the history and the events of operators are layers too ([`own`]), fed by
+//! the same record as those of an embedding program.
+
+pub(crate) mod own;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -31,6 +36,11 @@ pub trait Layer: Send + Sync + 'static {
     fn after(&self, record: &CallRecord<'_>) {
         let _ = record;
     }
+
+    /// Whether it only watches: [`before`](Self::before) is never called then, and no request waits.
+    fn only_watches(&self) -> bool {
+        false
+    }
 }
 
 #[async_trait]
@@ -41,6 +51,10 @@ impl<L: Layer + ?Sized> Layer for Arc<L> {
 
     fn after(&self, record: &CallRecord<'_>) {
         (**self).after(record);
+    }
+
+    fn only_watches(&self) -> bool {
+        (**self).only_watches()
     }
 }
 
@@ -131,11 +145,20 @@ impl Intent<'_> {
 
 /// The layers of a gateway.
 #[derive(Clone, Default)]
-pub(crate) struct Layers(Arc<[Arc<dyn Layer>]>);
+pub(crate) struct Layers {
+    /// Those that are asked before a request.
+    asked: Arc<[Arc<dyn Layer>]>,
+    /// All of them, which are told after it.
+    told: Arc<[Arc<dyn Layer>]>,
+}
 
 impl Layers {
     pub(crate) fn new(layers: Vec<Arc<dyn Layer>>) -> Self {
-        Self(layers.into())
+        let asks = |layer: &&Arc<dyn Layer>| !layer.only_watches();
+        Self {
+            asked: layers.iter().filter(asks).cloned().collect(),
+            told: layers.into(),
+        }
     }
 
     /// Asks each layer; the first that does not let the request pass has the last word.
@@ -146,7 +169,7 @@ impl Layers {
         server: &str,
         tool: Option<&str>,
     ) -> Result<Option<RawJson>, Fault> {
-        for layer in &*self.0 {
+        for layer in &*self.asked {
             let mut intent = Intent {
                 context,
                 incoming,
@@ -179,15 +202,16 @@ impl Layers {
 
     /// Tells each layer that a request has ended. One that breaks harms no other.
     pub(crate) fn after(&self, record: &CallRecord<'_>) {
-        for layer in &*self.0 {
+        for layer in &*self.told {
             if catch_unwind(AssertUnwindSafe(|| layer.after(record))).is_err() {
                 tracing::error!(request_id = record.request_id, "a layer failed after a request");
             }
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Whether no layer is asked before a request.
+    pub(crate) fn only_watch(&self) -> bool {
+        self.asked.is_empty()
     }
 }
 

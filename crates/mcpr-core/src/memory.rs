@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcpr_auth::Timestamp;
 use mcpr_registry::{Assignments, Kind, Offers, Row, ServerName};
-use mcpr_store::{Assignment, SavedListing, Store, StoreError};
+use mcpr_store::{Assignment, SavedListing, SavedPins, Store, StoreError};
 use mcpr_upstream::{Memory, Verdict};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -35,6 +35,7 @@ struct Pending {
     verdicts: HashMap<String, Option<Verdict>>,
     listings: HashMap<ServerName, Arc<Offers>>,
     assignments: HashMap<(Kind, ServerName, String), Row>,
+    pins: HashMap<ServerName, SavedPins>,
 }
 
 /// Something to be written down.
@@ -42,6 +43,8 @@ pub(crate) enum Note {
     Verdict(String, Option<Verdict>),
     Listing(ServerName, Arc<Offers>),
     Assignments(Vec<Row>),
+    /// What a server showed when it was first seen.
+    FirstPins(ServerName, SavedPins),
 }
 
 /// What was read at the start.
@@ -145,6 +148,7 @@ impl Pending {
         match note {
             Note::Verdict(key, verdict) => drop(self.verdicts.insert(key, verdict)),
             Note::Listing(server, offers) => drop(self.listings.insert(server, offers)),
+            Note::FirstPins(server, pins) => drop(self.pins.insert(server, pins)),
             Note::Assignments(rows) => self.assignments.extend(rows.into_iter().map(|row| {
                 let key = (row.kind, row.server.clone(), row.origin.clone());
                 (key, row)
@@ -156,6 +160,10 @@ impl Pending {
         if let Some(key) = self.verdicts.keys().next().cloned() {
             let verdict = self.verdicts.remove(&key).flatten();
             return Some(Note::Verdict(key, verdict));
+        }
+        if let Some(server) = self.pins.keys().next().cloned() {
+            let pins = self.pins.remove(&server)?;
+            return Some(Note::FirstPins(server, pins));
         }
         if let Some(server) = self.listings.keys().next().cloned() {
             let offers = self.listings.remove(&server)?;
@@ -212,6 +220,7 @@ async fn write(store: &dyn Store, note: Note) {
                 .await
         }
         Note::Listing(server, offers) => store.put_listing(listing(&server, &offers)).await,
+        Note::FirstPins(_, pins) => store.put_first_pins(pins, Timestamp::now()).await.map(drop),
         Note::Assignments(rows) => {
             store
                 .put_assignments(rows.into_iter().map(stored_row).collect())

@@ -21,7 +21,14 @@ fn read(gateway: &Weak<Gateway>) -> Vec<Reading> {
     let Some(gateway) = gateway.upgrade() else {
         return Vec::new();
     };
-    let mut readings = vec![Reading::new(Gauge::Sessions, &[], gateway.sessions.len() as f64)];
+    let mut readings = vec![
+        Reading::new(Gauge::Sessions, &[], gateway.sessions.len() as f64),
+        Reading::new(Gauge::HistoryShed, &[], gateway.history.shed() as f64),
+    ];
+    if let Some(log) = &gateway.log {
+        let shed = log.shed() + log.lost();
+        readings.push(Reading::new(Gauge::LogShed, &[], shed as f64));
+    }
     for server in gateway.pool.all() {
         readings.extend(of_server(&gateway, &server));
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use mcpr_config::{Backends, Place, ServerEntry, ServerState, ToolFilter};
 use mcpr_protocol::{Object, RawJson};
-use mcpr_registry::{ServerName, ServerNaming};
+use mcpr_registry::{PinPolicy, ServerName, ServerNaming};
 use mcpr_upstream::{ProtocolChoice, Reach, UpstreamSpec};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -180,7 +180,9 @@ impl Tools {
             via: None,
             shown: "tools of the embedding program".into(),
             secrets: Vec::new(),
+            wants: Vec::new(),
             tools: ToolFilter::default(),
+            pins: PinPolicy::Off,
             backends: Backends::default(),
             members: Vec::new(),
         })

@@ -3,9 +3,12 @@
 mod explain;
 mod history;
 mod items;
+mod log;
+mod pins;
 mod projects;
 mod requests;
 mod running;
+mod secrets;
 mod servers;
 mod status;
 mod stream;
@@ -18,18 +21,35 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::Response;
 use mcpr_admin::{
-    CallTool, ErrorCode, Failure, GetPrompt, Operation, PREFIX, ReadResource, dispatch, refuse, route,
+    CallTool, ErrorCode, Execute, Failure, GetPrompt, Operation, PREFIX, ReadResource, dispatch, refuse,
+    route,
 };
-use mcpr_auth::Principal;
+use mcpr_auth::{Principal, Scope};
 
 pub(crate) use self::status::how_servers_are;
 pub use self::stream::Texts;
 use crate::fault::Fault;
-use crate::front::http::may_operate;
 use crate::gateway::Gateway;
 
 /// What ends with whoever asked for it: requests to servers, which are cancelled there.
 const REQUESTS: [&str; 3] = [<CallTool as Operation>::PATH, ReadResource::PATH, GetPrompt::PATH];
+
+impl Gateway {
+    /// Carries out an operation of the admin API, such as [`Status`](mcpr_admin::Status) or
+    /// [`EquipToolset`](mcpr_admin::EquipToolset), in the name of the operator.
+    ///
+    /// # Errors
+    ///
+    /// What an operator would be told: what was named does not exist, or it did not work.
+    pub async fn operate<O>(self: &Arc<Self>, operation: O) -> Result<O::Output, Failure>
+    where
+        O: Operation,
+        Operator: Execute<O, Principal>,
+    {
+        let operator = Operator::new(self.clone());
+        operator.execute(&Principal::local(), operation).await
+    }
+}
 
 /// The gateway as operators see it.
 #[derive(Clone)]
@@ -81,4 +101,9 @@ impl Operator {
             "make one that has it: mcpr-ctl tokens create --name NAME --scope {scope}"
         ))
     }
+}
+
+/// Whether an operator's request is the operator's to make.
+fn may_operate(principal: &Principal, read_only: bool) -> bool {
+    principal.allows(if read_only { Scope::Read } else { Scope::Admin })
 }

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use mcpr_protocol::{Mark, Method, Object, RawJson, Response, code};
-use mcpr_telemetry::{CallRecord, HttpFacts, Status};
+use mcpr_telemetry::{CallRecord, HttpFacts, Payload, Status, Steps, Trace};
 use tokio::time::Instant;
 
 use crate::call::Call;
@@ -40,6 +40,8 @@ pub(crate) fn record(call: &Call, ending: Ending) {
         tool: call.target.tool.as_deref(),
         number: call.number,
         began: call.began,
+        steps: call.steps(),
+        trace: call.trace.as_ref(),
     };
     subject.record(&call.gateway, &call.context, ending);
 }
@@ -52,18 +54,20 @@ pub(crate) struct Subject<'a> {
     pub(crate) tool: Option<&'a str>,
     pub(crate) number: u64,
     pub(crate) began: Instant,
+    pub(crate) steps: Option<Steps>,
+    pub(crate) trace: Option<&'a Trace>,
 }
 
 impl Subject<'_> {
-    /// Hands the record to those who keep such.
+    /// Makes the one record of the request, and hands it to all layers.
     pub(crate) fn record(&self, gateway: &Gateway, context: &Context, ending: Ending) {
         gateway.count(matches!(ending.status, Status::Error(_)));
         let session = context.session.as_ref().map_or("", |session| &session.id[..8]);
-        let own = self.number.to_string();
+        let own = session.is_empty().then(|| self.number.to_string());
         let record = CallRecord {
             request_id: self.number,
             // What belongs together: the requests of one session; a stateless request is alone.
-            correlation_id: if session.is_empty() { &own } else { session },
+            correlation_id: own.as_deref().unwrap_or(session),
             server: self.server,
             tool: self.tool,
             method: self.method.as_str(),
@@ -71,30 +75,19 @@ impl Subject<'_> {
             status: ending.status,
             principal: Some(context.principal.key()),
             client: context.client.name.as_deref(),
+            project: context.principal.project().or(context.asked.project.as_deref()),
             http: context.path.map(|path| HttpFacts {
                 method: "POST",
                 path,
                 status: ending.http.as_u16(),
             }),
             error: ending.error.as_deref(),
+            said: ending.said.as_deref().map(Payload::new),
+            params: self.params.map(|params| Payload::new(params.raw().as_str())),
+            steps: self.steps,
+            trace: self.trace,
         };
-        gateway.calls().record(&record);
-        gateway.events.tell_call(&record, &gateway.secrets);
         gateway.layers.after(&record);
-        gateway.metrics.count(&CallRecord {
-            // What clients make up must not become a series each.
-            method: match self.method {
-                Method::Other(_) => "_OTHER",
-                method => method.as_str(),
-            },
-            ..record
-        });
-        let project = context.principal.project().or(context.asked.project.as_deref());
-        let record = CallRecord {
-            error: record.error.or(ending.said.as_deref()),
-            ..record
-        };
-        gateway.history.take(&record, self.method, self.params, project);
     }
 }
 

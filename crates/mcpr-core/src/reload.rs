@@ -1,11 +1,13 @@
 //! Changes of the plan while everything runs: by operators, by other processes, by the configuration.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use mcpr_admin::{ErrorCode, Failure, Reloaded};
-use mcpr_config::{Config, ConfigError, GatewayOptions, ServerEntry};
-use mcpr_store::{SavedEquip, SavedProject, SavedToolset, Store, StoreError, Switch};
+use mcpr_config::{Config, ConfigError, Finding, GatewayOptions, LogOptions, ServerEntry, Severity};
+use mcpr_store::{SavedEquip, SavedPins, SavedProject, SavedToolset, Store, StoreError, Switch};
+use mcpr_telemetry::{Level, LogControl, Timed};
 
 use crate::gateway::Gateway;
 use crate::plan::{Plan, Switches};
@@ -20,6 +22,7 @@ pub(crate) struct StoredState {
     pub(crate) projects: Vec<SavedProject>,
     pub(crate) toolsets: Vec<SavedToolset>,
     pub(crate) equips: Vec<SavedEquip>,
+    pub(crate) pins: Vec<SavedPins>,
 }
 
 impl StoredState {
@@ -30,6 +33,7 @@ impl StoredState {
             projects: store.projects().await?,
             toolsets: store.toolsets().await?,
             equips: store.equips().await?,
+            pins: store.pins().await?,
         })
     }
 }
@@ -61,6 +65,7 @@ impl Gateway {
         let of_operator =
             self.toolsets
                 .replace(&plan.options.toolsets, &stored.toolsets, Some(stored.equips));
+        let of_pins = self.pins.replace(stored.pins);
         let switches = Switches::new(stored.switches);
         let projects = plan.projects_with(stored.projects);
         // Most of what others write says nothing of this: nobody is woken for it.
@@ -69,7 +74,7 @@ impl Gateway {
                 plan.switches = switches;
                 plan.projects = projects;
             });
-        } else if of_operator {
+        } else if of_operator || of_pins {
             self.republish();
         }
         Ok(())
@@ -78,6 +83,7 @@ impl Gateway {
     /// Reads the configuration again and changes what differs. Servers with the same entry, and all
     /// sessions, live on; a file that cannot be read changes nothing.
     pub(crate) async fn reload(&self) -> Result<Reloaded, Failure> {
+        let _timed = Timed::of("reading the configuration again");
         let _one_at_a_time = self.planning.lock().await;
         let read = self.reload.clone().ok_or_else(|| {
             Failure::new(
@@ -89,6 +95,7 @@ impl Gateway {
         let read =
             read.map_err(|_| Failure::new(ErrorCode::Failed, "the configuration could not be read"))?;
         let mut config = read.map_err(|error| unreadable(&error))?;
+        refuse_nothing(&self.plan().files, &config.files)?;
         config.servers.splice(..0, self.tools.entry());
         refuse_own_url(&mut config.servers, &self.facts.listen);
         for secret in config.servers.iter().flat_map(|entry| &entry.secrets) {
@@ -101,6 +108,7 @@ impl Gateway {
         let projects = projects.map_err(|error| Failure::new(ErrorCode::Failed, error.to_string()))?;
         let before = self.plan();
         let reloaded = differences(&before, &config);
+        self.follow_log_level(before.options.log.level, config.gateway.log.level);
         self.toolsets.replace(&config.gateway.toolsets, &stored, None);
         self.replan(|plan| {
             let known = std::mem::take(&mut plan.servers);
@@ -122,6 +130,26 @@ impl Gateway {
     }
 }
 
+impl Gateway {
+    /// Logs what the configuration says now, unless that is what it said before: what an operator has
+    /// chosen meanwhile then stays.
+    fn follow_log_level(&self, before: Level, now: Level) {
+        if let Some(log) = self.log.as_ref().filter(|_| before != now) {
+            self.change_log_level(log, now, "the configuration changed what is logged");
+        }
+    }
+
+    /// Changes what is logged, and tells that where both the old and the new level let it through.
+    pub(crate) fn change_log_level(&self, log: &LogControl, level: Level, why: &str) {
+        let before = log.level();
+        if before > level {
+            log.set_level(level);
+        }
+        tracing::info!(%before, now = %level, "{why}");
+        log.set_level(level);
+    }
+}
+
 fn unreadable(error: &ConfigError) -> Failure {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
@@ -129,8 +157,25 @@ fn unreadable(error: &ConfigError) -> Failure {
         text = format!("{text}: {inner}");
         cause = inner.source();
     }
-    let failure = Failure::new(ErrorCode::Invalid, format!("the old configuration stays: {text}"));
+    let failure = Failure::new(
+        ErrorCode::InvalidConfig,
+        format!("the old configuration stays: {text}"),
+    );
     failure.hint("mend the file and reload again; `mcpr-gateway check` shows all that is wrong")
+}
+
+/// No file at all in place of those that were there is a slip, or an editor between two steps, and no
+/// wish to end all servers.
+fn refuse_nothing(before: &[PathBuf], now: &[PathBuf]) -> Result<(), Failure> {
+    let Some(gone) = before.last().filter(|_| now.is_empty()) else {
+        return Ok(());
+    };
+    let text = format!(
+        "the old configuration stays: the configuration file `{}` is gone",
+        gone.display()
+    );
+    Err(Failure::new(ErrorCode::InvalidConfig, text)
+        .hint("put it back; for a gateway without servers, let it hold `{\"mcpServers\": {}}`"))
 }
 
 /// What a new configuration changes.
@@ -164,8 +209,19 @@ fn differences(before: &Plan, after: &Config) -> Reloaded {
         unchanged: (fresh.intersection(&known).count() - changed.len()) as u64,
         changed,
         needs_restart: needs_restart(&before.options, &after.gateway),
-        warnings: after.warnings.iter().map(ToString::to_string).collect(),
+        warnings: after
+            .warnings
+            .iter()
+            .filter(|finding| finding.severity > Severity::Note)
+            .map(Finding::text)
+            .collect(),
     }
+}
+
+/// Whether a log is written as it was; what is written follows at once.
+fn same_log(old: &LogOptions, new: &LogOptions) -> bool {
+    let level = new.level;
+    LogOptions { level, ..old.clone() } == *new
 }
 
 /// Settings that were read once, when the gateway started.
@@ -176,8 +232,9 @@ fn needs_restart(old: &GatewayOptions, new: &GatewayOptions) -> Vec<String> {
         ("allowedHosts", old.allowed_hosts != new.allowed_hosts),
         ("allowedOrigins", old.allowed_origins != new.allowed_origins),
         ("tls", old.tls != new.tls),
+        ("control", old.control != new.control),
         ("startup", old.startup != new.startup),
-        ("log", old.log != new.log),
+        ("log", !same_log(&old.log, &new.log)),
         ("limits.requestBody", limits.request_body != fresh.request_body),
         ("limits.connections", limits.connections != fresh.connections),
         (

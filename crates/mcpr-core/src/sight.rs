@@ -28,6 +28,8 @@ pub(crate) struct Sight {
     pub(crate) known: View,
     /// What could be equipped: the same without a choice of tools.
     pub(crate) reachable: View,
+    /// The tools that are held back.
+    pub(crate) held: View,
     /// Who the gateway is, with the instructions for models.
     pub(crate) identity: Identity,
     /// The same as results say it.
@@ -89,6 +91,7 @@ impl Sight {
         Self {
             known: narrowed(&all_known, scope),
             reachable: narrowed(&all_known, &scope.unchosen()),
+            held: narrowed(&within(&snapshot.held), &scope.unchosen()),
             listed,
             identity: snapshot.identity(sees),
             server_info: snapshot.server_info.clone(),

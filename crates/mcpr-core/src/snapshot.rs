@@ -8,6 +8,7 @@ use mcpr_protocol::RawJson;
 use mcpr_registry::{Kind, Listing, ServerName, ServerState, States, View, instructions};
 use mcpr_upstream::Freshness;
 
+use crate::pins::Judged;
 use crate::plan::Plan;
 use crate::scope::Scope;
 use crate::sight::{Sight, Sights};
@@ -24,6 +25,8 @@ pub(crate) struct Snapshot {
     /// What requests can name: the items of servers that are down too, so that a call says that
     /// the server is down, and not that the tool never was (AGG-08).
     pub(crate) known: View,
+    /// The tools that are held back until somebody approves them.
+    pub(crate) held: View,
     /// What lists show: not the items of servers that are down.
     pub(crate) listed: View,
     /// The servers, in the order of the configuration.
@@ -41,6 +44,8 @@ pub(crate) struct ServerSeen {
     pub(crate) name: ServerName,
     /// What it offers; nothing if it is not to be used.
     pub(crate) listing: Option<Listing>,
+    /// How its tools compare with what is approved, where that is wanted.
+    pub(crate) judged: Option<Arc<Judged>>,
     /// How it is; nothing if it is not to be used.
     pub(crate) state: Option<(ServerState, Option<String>)>,
     /// Whether its items are not listed.
@@ -62,10 +67,11 @@ pub(crate) struct Stamp {
     announced: u64,
 }
 
-/// The three views of one catalog, from all to what lists show.
+/// The views of one catalog, from all to what lists show.
 pub(crate) struct Views {
     pub(crate) all: View,
     pub(crate) known: View,
+    pub(crate) held: View,
     pub(crate) listed: View,
 }
 
@@ -88,6 +94,7 @@ impl Snapshot {
             plan,
             all: views.all,
             known: views.known,
+            held: views.held,
             listed: views.listed,
             servers,
             states,
@@ -127,6 +134,15 @@ impl Snapshot {
             tasks: listings.iter().any(|listing| offers(listing).tasks),
             apps: listings.iter().any(|listing| offers(listing).apps),
         }
+    }
+
+    /// How the tools of a server compare with what is approved, where that is wanted.
+    pub(crate) fn judged(&self, server: &ServerName) -> Option<&Arc<Judged>> {
+        self.seen(server)?.judged.as_ref()
+    }
+
+    fn seen(&self, server: &ServerName) -> Option<&ServerSeen> {
+        self.servers.iter().find(|seen| seen.name == *server)
     }
 
     /// The servers of a project, by its name.

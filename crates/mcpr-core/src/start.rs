@@ -6,27 +6,31 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
 
 use http::Uri;
+use mcpr_auth::TokenStore;
 use mcpr_bridge::Sealer;
-use mcpr_config::{Config, ConfigError, Fault, ServerEntry, ServerState, StartMode, StartOrder, StartWhen};
+use mcpr_config::{
+    Config, ConfigError, Fault, SecretFolders, ServerEntry, ServerState, StartMode, StartOrder, StartWhen,
+};
 use mcpr_protocol::RawJson;
-use mcpr_router::Router;
+use mcpr_router::{Balance, Router};
 use mcpr_store::{Memory as MemoryStore, Store, StoreError};
-use mcpr_telemetry::{CallLog, Metrics, Secrets};
+use mcpr_telemetry::{CallLog, LogControl, Metrics, Secrets, Tracer};
 use mcpr_upstream::{CLIENT_NAME, Dial, Phase, Pool, PoolOptions, Reach, SecretText};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::audience::Audiences;
-use crate::doorkeeper::Doorkeeper;
+use crate::doorkeeper::{Doorkeeper, changed};
 use crate::events::tell_changes;
 use crate::fold::Folder;
 use crate::gateway::{Facts, Gateway};
 use crate::history::History;
+use crate::layers::own::{Counted, Logged, Traced, Watched};
 use crate::layers::{Layer, Layers};
 use crate::memory::{Recalled, recall, write_down};
-use crate::metrics;
 use crate::native::{NativeDial, Tool, Tools};
+use crate::pins::{Judge, PinBook};
 use crate::plan::{Plan, Standing, Switches};
 use crate::quota::Quotas;
 use crate::rates::Rates;
@@ -48,15 +52,21 @@ pub struct Builder {
     store: Option<Arc<dyn Store>>,
     dial: Option<Arc<dyn Dial>>,
     calls: CallLog,
+    log: Option<LogControl>,
+    tracer: Tracer,
+    balance: Option<Arc<dyn Balance>>,
+    tokens: Option<Arc<dyn TokenStore>>,
     layers: Vec<Arc<dyn Layer>>,
     tools: Vec<Tool>,
     secrets: Secrets,
+    secret_folders: SecretFolders,
     facts: Facts,
     reload: Option<Arc<Reload>>,
 }
 
 /// The gateway could not start.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StartError {
     /// The store cannot be read.
     #[error("the database cannot be used")]
@@ -78,9 +88,14 @@ impl Builder {
             store: None,
             dial: None,
             calls: CallLog::none(),
+            log: None,
+            tracer: Tracer::off(),
+            balance: None,
+            tokens: None,
             layers: Vec::new(),
             tools: Vec::new(),
             secrets: Secrets::default(),
+            secret_folders: SecretFolders::default(),
             facts: Facts::default(),
             reload: None,
         }
@@ -107,6 +122,34 @@ impl Builder {
         Self { calls, ..self }
     }
 
+    /// Records every request in this log, whose level operators and the configuration may change.
+    pub fn log(self, log: LogControl) -> Self {
+        Self {
+            calls: log.calls(),
+            log: Some(log),
+            ..self
+        }
+    }
+
+    /// Tells of the spans of requests here.
+    pub fn tracer(self, tracer: Tracer) -> Self {
+        Self { tracer, ..self }
+    }
+
+    /// Chooses among the backends of a server by this rule instead of the configured ones (`balance`). Backends
+    /// that are not ready, are at their limit or fail again and again are never among those it chooses from.
+    pub fn balance(mut self, rule: impl Balance + 'static) -> Self {
+        self.balance = Some(Arc::new(rule));
+        self
+    }
+
+    /// Lets in whom this says, instead of the holders of mcpr's own tokens. `mcpr-ctl tokens` and the admin API
+    /// then make, list and revoke none.
+    pub fn tokens(mut self, tokens: impl TokenStore + 'static) -> Self {
+        self.tokens = Some(Arc::new(tokens));
+        self
+    }
+
     /// Has this code run before and after each request, behind the layers that were added before.
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(Arc::new(layer));
@@ -122,6 +165,14 @@ impl Builder {
     /// Keeps the values that must never be shown.
     pub fn secrets(self, secrets: Secrets) -> Self {
         Self { secrets, ..self }
+    }
+
+    /// Says where servers find the secrets that they ask for; what operators set is kept there.
+    pub fn secret_folders(self, secret_folders: SecretFolders) -> Self {
+        Self {
+            secret_folders,
+            ..self
+        }
     }
 
     /// Tells operators of the process around the gateway.
@@ -167,7 +218,7 @@ impl Builder {
             assignments,
             notes,
         } = recall(&*store).await?;
-        let doorkeeper = Doorkeeper::new(&*store).await?;
+        let doorkeeper = Doorkeeper::new(&*store, self.tokens).await?;
         let others = self.dial.unwrap_or_else(|| Arc::new(dialer(&self.config)));
         let dial = Arc::new(NativeDial {
             tools: tools.clone(),
@@ -185,14 +236,22 @@ impl Builder {
             projects,
             toolsets,
             equips,
+            pins,
         } = StoredState::read(&*store).await?;
         let toolsets = Toolsets::new(&self.config.gateway.toolsets, &toolsets, equips);
         let plan = Arc::new(Plan::new(self.config, Switches::new(switches), projects));
         pool.apply(plan.desired());
         let plans = watch::Sender::new(plan.clone());
+        let pins = Arc::new(PinBook::new(pins));
         let mut folder = Folder {
             plans: plans.subscribe(),
             pool: pool.clone(),
+            judge: Judge {
+                book: pins.clone(),
+                memory: memory.clone(),
+                known: HashMap::new(),
+                told: Default::default(),
+            },
             memory,
             assignments,
             stored: HashMap::new(),
@@ -208,6 +267,18 @@ impl Builder {
         tasks.spawn(write_down(store.clone(), notes, stop.clone()));
         tasks.spawn(doorkeeper.clone().follow(store.clone(), stop.clone()));
         let history = History::start(store.clone(), plans.subscribe(), self.secrets.clone(), most);
+        let (history, events, metrics) = (Arc::new(history), Arc::default(), Metrics::new());
+        let own: [Arc<dyn Layer>; 5] = [
+            Arc::new(Logged(self.calls)),
+            Arc::new(Traced),
+            Arc::new(Counted(metrics.clone())),
+            history.clone(),
+            Arc::new(Watched {
+                events: Arc::clone(&events),
+                secrets: self.secrets.clone(),
+            }),
+        ];
+        let layers = Layers::new(own.into_iter().chain(self.layers).collect());
         let limits = &plan.options.limits;
         let sealing_key = store.sealing_key().await.map_err(StartError::Store)?;
         let gateway = Arc::new(Gateway {
@@ -225,13 +296,15 @@ impl Builder {
             planning: tokio::sync::Mutex::default(),
             reload: self.reload,
             toolsets,
+            pins,
             facts: self.facts,
             started_at: SystemTime::now(),
-            router: Router::new(pool.clone()),
+            router: Router::new(pool.clone()).balanced_by(self.balance),
             pool,
             store,
             doorkeeper,
             secrets: self.secrets,
+            secret_folders: self.secret_folders,
             snapshot,
             closing: stop.child_token(),
             leaving,
@@ -241,11 +314,12 @@ impl Builder {
             ended: CancellationToken::new(),
             tasks,
             farewells: TaskTracker::new(),
-            calls: self.calls,
-            layers: Layers::new(self.layers),
-            metrics: Metrics::new(),
+            log: self.log,
+            tracer: self.tracer,
+            layers,
+            metrics,
             tools,
-            events: Arc::default(),
+            events,
             history,
             woken: tokio::sync::OnceCell::new(),
             own_info: own_info(),
@@ -253,7 +327,7 @@ impl Builder {
             finished: AtomicU64::new(0),
             failed: AtomicU64::new(0),
         });
-        metrics::tell_of(&gateway);
+        crate::metrics::tell_of(&gateway);
         gateway
             .tasks
             .spawn(sweep(Arc::downgrade(&gateway), gateway.stop.clone()));
@@ -381,7 +455,7 @@ async fn sweep(gateway: std::sync::Weak<Gateway>, stop: CancellationToken) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            changed = tokens.changed() => if changed.is_err() { return },
+            () = changed(&mut tokens) => {}
             () = tokio::time::sleep(pause) => {}
         }
         let Some(gateway) = gateway.upgrade() else { return };

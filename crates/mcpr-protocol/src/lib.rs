@@ -10,6 +10,7 @@ mod declined;
 mod edit;
 mod envelope;
 mod error;
+mod halves;
 mod header;
 mod id;
 mod level;

@@ -215,17 +215,21 @@ impl<'a> Flat<'a> {
     fn spell(text: &'a Bytes) -> Result<Self, Fault> {
         let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
         if first == Some(&b'[') {
-            return Err(array_fault(text)); // Serde would take its elements for the members, in order.
+            return Err(if_json(text, Fault::Batch)); // Serde would take its elements for the members, in order.
         }
+        // Serde would pass over bytes that are no text in members that it does not know.
+        let json = std::str::from_utf8(text).map_err(|error| Fault::NotJson(error.to_string()))?;
         let spelled: Spelled<'_> =
-            serde_json::from_slice(text).map_err(|error| match (error.classify(), first) {
-                (serde_json::error::Category::Data, Some(b'{')) => Fault::Twice(error.to_string()),
-                (serde_json::error::Category::Data, _) => Fault::NotAMessage("it must be an object"),
+            serde_json::from_str(json).map_err(|error| match (error.classify(), first) {
+                (serde_json::error::Category::Data, Some(b'{')) => {
+                    if_json(text, Fault::Twice(error.to_string()))
+                }
+                (serde_json::error::Category::Data, _) => {
+                    if_json(text, Fault::NotAMessage("it must be an object"))
+                }
                 _ => Fault::NotJson(error.to_string()),
             })?;
-        // It has members that serde_json passes over without a look at their letters.
-        let text = std::str::from_utf8(text).map_err(|error| Fault::NotJson(error.to_string()))?;
-        Ok(spelled.flat(depth(text.as_bytes())))
+        Ok(spelled.flat(depth(text)))
     }
 
     fn id(&self, text: &Bytes) -> Result<Option<Id>, Fault> {
@@ -287,9 +291,9 @@ impl<'a> Flat<'a> {
     }
 }
 
-/// An array is a batch if it is JSON at all.
-fn array_fault(text: &Bytes) -> Fault {
-    RawJson::parse(text.clone()).map_or_else(|error| Fault::NotJson(error.to_string()), |_| Fault::Batch)
+/// What is wrong with a text if it is JSON at all: serde tells of what it finds first.
+fn if_json(text: &Bytes, fault: Fault) -> Fault {
+    RawJson::parse(text.clone()).map_or_else(|error| Fault::NotJson(error.to_string()), |_| fault)
 }
 
 impl<'a> Spelled<'a> {
@@ -459,6 +463,11 @@ mod tests {
             refusal(r#"{"jsonrpc":"2.0","id":7,"method":"x","method":"y"}"#),
             (-32600, None)
         );
+        assert_eq!(refusal(r#"{"id":1,"id":2,"method"}"#), (-32700, None));
+        assert_eq!(refusal("7 7"), (-32700, None));
+        let unknown =
+            Bytes::from_static(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"x\":\"\xff\"}");
+        assert_eq!(Message::parse(&unknown).unwrap_err().fault.code(), -32700);
     }
 
     #[test]

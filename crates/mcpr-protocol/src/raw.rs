@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::rope::needs_escapes;
 use crate::word::Marks;
-use crate::{Mark, Rope};
+use crate::{Mark, Rope, halves, walk};
 
 /// One complete JSON value as the text it arrived in.
 ///
@@ -168,6 +168,17 @@ impl RawJson {
     /// Whether the text is `null`.
     pub fn is_null(&self) -> bool {
         self.text.first() == Some(&b'n')
+    }
+
+    /// Whether this is an object in which objects and arrays stand within each other more than so many levels deep.
+    pub fn is_deeper_than(&self, levels: usize) -> bool {
+        self.is_object() && walk::depth(&self.text) > levels
+    }
+
+    /// The first escape of half a character, such as `\ud800` alone: JSON's grammar allows it, and many
+    /// parsers fail at it.
+    pub fn half_character(&self) -> Option<&str> {
+        halves::first(self.as_str())
     }
 
     /// The elements, if the text is an array.

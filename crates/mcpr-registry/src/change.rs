@@ -56,6 +56,12 @@ pub fn definition_hash(definition: &RawJson) -> String {
     hex
 }
 
+/// The same JSON without blanks, with one way to write strings and with members in the order of their
+/// names, so that two texts differ only where they say something else. Numbers stay as they are written.
+pub fn in_order(definition: &RawJson) -> RawJson {
+    canonical(definition)
+}
+
 /// Compares the definitions of a tool.
 ///
 /// What it does not understand of a schema, and differs, is breaking. The work is bounded, whatever

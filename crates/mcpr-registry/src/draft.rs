@@ -9,6 +9,10 @@ use crate::header::param_headers;
 use crate::schema::{self, Finding};
 use crate::{Kind, Listing, Oddity, ParamHeader, Warning};
 
+/// How deep an item may be nested. Parsers stop at 128 levels (serde_json) or some hundred, and what holds
+/// the list around it has its own.
+const LEVELS: usize = 100;
+
 /// An item that was understood as far as needed, before it has an exposed name.
 #[derive(Debug)]
 pub(crate) struct Draft<'a> {
@@ -75,6 +79,10 @@ impl<'a> Reader<'a, '_> {
                 return None;
             }
         };
+        if self.is_unprintable(&origin) {
+            self.warn(origin.to_string(), Oddity::Unprintable);
+            return None;
+        }
         let facts = match self.facts(&object, &origin) {
             Ok(facts) => facts,
             Err(oddity) => {
@@ -89,6 +97,12 @@ impl<'a> Reader<'a, '_> {
             object,
             facts,
         })
+    }
+
+    /// Whether clients would see a name that holds what cannot be seen: all other names are flattened.
+    fn is_unprintable(&self, origin: &str) -> bool {
+        let by_name = matches!(self.kind, Kind::Tools | Kind::Prompts);
+        by_name && self.listing.naming.raw && origin.chars().any(is_unseen)
     }
 
     fn facts(&mut self, object: &Object, origin: &Arc<str>) -> Result<ToolFacts, Oddity> {
@@ -121,6 +135,12 @@ impl<'a> Reader<'a, '_> {
 
 /// The members of an item and what the server calls it.
 fn named(kind: Kind, item: &RawJson) -> Result<(Object, Arc<str>), Oddity> {
+    if item.is_deeper_than(LEVELS) {
+        return Err(Oddity::TooDeep(LEVELS));
+    }
+    if let Some(half) = item.half_character() {
+        return Err(Oddity::HalfCharacter(half.to_owned()));
+    }
     let object = Object::read(item).map_err(|error| match error {
         ObjectError::NotAnObject => Oddity::NotAnObject,
         ObjectError::Duplicate(member) => Oddity::Duplicate(member),
@@ -128,6 +148,16 @@ fn named(kind: Kind, item: &RawJson) -> Result<(Object, Arc<str>), Oddity> {
     let name = object.text(kind.key()).filter(|name| !name.is_empty());
     let name = name.ok_or(Oddity::Nameless(kind.key()))?;
     Ok((object, name.into()))
+}
+
+/// Control characters, and those that turn the direction of writing or have no shape.
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}'
+        )
 }
 
 /// Whether the tool can only be called as a task of 2025-11-25.

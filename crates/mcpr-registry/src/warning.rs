@@ -28,6 +28,15 @@ pub enum Oddity {
     /// It is left out, because two readers could understand two things.
     #[error("left out: its member `{0}` is there twice")]
     Duplicate(String),
+    /// It is left out, because parsers of many clients would fail at it, and lose the whole list.
+    #[error("left out: it is nested more than {0} levels deep, which many clients cannot read")]
+    TooDeep(usize),
+    /// The same for half of a surrogate pair: JSON's grammar allows it, and it is no text.
+    #[error("left out: it holds half of a character (`{0}`), which many clients cannot read")]
+    HalfCharacter(String),
+    /// It is left out, because `naming.style` is `raw` and its name would command a terminal or mislead a reader.
+    #[error("left out: its name holds characters that cannot be seen, and `naming.style` is \"raw\"")]
+    Unprintable,
     /// It is left out, because nobody could ask for it.
     #[error("left out: it has no `{0}`")]
     Nameless(&'static str),

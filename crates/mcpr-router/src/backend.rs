@@ -8,7 +8,7 @@ use mcpr_upstream::{Isolation, Phase, Server, Status, Upstream};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::balance::{Candidate, Decision, Known, Standing, decide, rule};
+use crate::balance::{Balance, Candidate, Choice, Decision, Known, Standing, decide};
 use crate::connections::Connections;
 use crate::error::unavailable;
 use crate::line::{InLine, Line, Shut};
@@ -21,6 +21,8 @@ pub(crate) struct Guarded {
     pub(crate) server: Arc<Server>,
     pub(crate) backends: Vec<Arc<Backend>>,
     pub(crate) line: Line,
+    /// The rule of the embedding program, in the place of the configured one.
+    rule: Option<Arc<dyn Balance>>,
     /// How often a backend was chosen. Choices go one after the other, so that each counts.
     turns: Mutex<u64>,
 }
@@ -45,7 +47,7 @@ pub(crate) struct Place {
 
 impl Guarded {
     /// A server, with the backends that were there before.
-    pub(crate) fn new(server: Arc<Server>, before: Option<&Self>) -> Self {
+    pub(crate) fn new(server: Arc<Server>, rule: Option<Arc<dyn Balance>>, before: Option<&Self>) -> Self {
         let backends = server.backends.iter().zip(&server.spec.backends);
         let backends = backends.map(|(upstream, spec)| {
             let same =
@@ -58,6 +60,7 @@ impl Guarded {
         Self {
             backends: backends.collect(),
             line: Line::new(server.treatment().queue),
+            rule,
             turns: Mutex::default(),
             server,
         }
@@ -114,7 +117,13 @@ impl Guarded {
             .backends
             .iter()
             .map(|backend| backend.known(&self.server, demand, now));
-        let decision = decide(&known.collect::<Vec<_>>(), rule(self.server.spec.spread));
+        let call = Choice {
+            server: self.server.name.as_str(),
+            item: demand.item.map(|(_, name)| name),
+            usual: self.server.spec.spread,
+        };
+        let rule = self.rule.as_deref().unwrap_or(&call.usual);
+        let decision = decide(&known.collect::<Vec<_>>(), &call, rule);
         let Decision::Take(index) = decision else {
             return (decision, None);
         };
@@ -180,6 +189,7 @@ impl Backend {
         Known {
             candidate: Candidate {
                 label: &upstream.label,
+                tags: &self.tags,
                 in_flight,
                 last_turn: self.last_turn.load(Ordering::Relaxed),
             },

@@ -1,6 +1,20 @@
 //! Which backend gets the next call: a pure decision over what is known of each (LB-01 to LB-06).
 
+use std::sync::Arc;
+
 use mcpr_upstream::Spread;
+
+/// The call that a [`Balance`] finds a backend for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Choice<'a> {
+    /// The server, by its name in the configuration.
+    pub server: &'a str,
+    /// The tool, prompt or URI by its name at the server, where the call is about one.
+    pub item: Option<&'a str>,
+    /// The rule that the configuration has for the server, which is a [`Balance`] too.
+    pub usual: Spread,
+}
 
 /// A backend that could take a call, as a [`Balance`] sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -8,6 +22,8 @@ use mcpr_upstream::Spread;
 pub struct Candidate<'a> {
     /// What tells it from the server's other backends.
     pub label: &'a str,
+    /// The tags that the configuration gives it.
+    pub tags: &'a [String],
     /// How many calls it works on.
     pub in_flight: usize,
     /// When it was last chosen, counted in choices; 0 if never.
@@ -15,10 +31,27 @@ pub struct Candidate<'a> {
 }
 
 /// A rule by which one of several equal backends is chosen.
+///
+/// It has the last word: the candidates are ready, trusted, have room, did not fail this call before, and carry as
+/// many of the tags that the client would like as any. It is asked for each call, and calls to the same server wait
+/// meanwhile, so it decides from what it has at hand and never blocks.
+///
+/// A function is a rule too:
+///
+/// ```
+/// use mcpr_router::{Balance, Candidate, Choice};
+///
+/// fn least_busy(_: &Choice<'_>, candidates: &[Candidate<'_>]) -> usize {
+///     let numbered = candidates.iter().enumerate();
+///     numbered.min_by_key(|(_, candidate)| candidate.in_flight).map_or(0, |(index, _)| index)
+/// }
+/// # fn takes(_: impl Balance) {}
+/// # takes(least_busy);
+/// ```
 pub trait Balance: Send + Sync {
     /// The index of the one that gets the call. There is at least one; an index beyond the last
     /// means the first.
-    fn pick(&self, candidates: &[Candidate<'_>]) -> usize;
+    fn pick(&self, call: &Choice<'_>, candidates: &[Candidate<'_>]) -> usize;
 }
 
 /// Each in turn.
@@ -30,13 +63,13 @@ pub struct RoundRobin;
 pub struct LeastBusy;
 
 impl Balance for RoundRobin {
-    fn pick(&self, candidates: &[Candidate<'_>]) -> usize {
+    fn pick(&self, _: &Choice<'_>, candidates: &[Candidate<'_>]) -> usize {
         least(candidates, |candidate| candidate.last_turn)
     }
 }
 
 impl Balance for LeastBusy {
-    fn pick(&self, candidates: &[Candidate<'_>]) -> usize {
+    fn pick(&self, _: &Choice<'_>, candidates: &[Candidate<'_>]) -> usize {
         least(candidates, |candidate| (candidate.in_flight, candidate.last_turn))
     }
 }
@@ -50,10 +83,28 @@ fn least<K: Ord>(candidates: &[Candidate<'_>], key: impl Fn(&Candidate<'_>) -> K
 }
 
 /// The rule that the configuration names.
-pub(crate) fn rule(spread: Spread) -> &'static dyn Balance {
-    match spread {
-        Spread::RoundRobin => &RoundRobin,
-        Spread::LeastBusy => &LeastBusy,
+impl Balance for Spread {
+    fn pick(&self, call: &Choice<'_>, candidates: &[Candidate<'_>]) -> usize {
+        match self {
+            Self::RoundRobin => RoundRobin.pick(call, candidates),
+            Self::LeastBusy => LeastBusy.pick(call, candidates),
+        }
+    }
+}
+
+/// A rule that its program keeps a hand on.
+impl<B: Balance + ?Sized> Balance for Arc<B> {
+    fn pick(&self, call: &Choice<'_>, candidates: &[Candidate<'_>]) -> usize {
+        (**self).pick(call, candidates)
+    }
+}
+
+impl<F> Balance for F
+where
+    F: Fn(&Choice<'_>, &[Candidate<'_>]) -> usize + Send + Sync,
+{
+    fn pick(&self, call: &Choice<'_>, candidates: &[Candidate<'_>]) -> usize {
+        self(call, candidates)
     }
 }
 
@@ -108,7 +159,7 @@ pub(crate) enum Decision {
 /// Among those that are ready: home before all, then those that are trusted, then those with room,
 /// then those that are liked most, then the rule. If none is trusted, all are: a server with only
 /// bad backends is better than none.
-pub(crate) fn decide(backends: &[Known<'_>], rule: &dyn Balance) -> Decision {
+pub(crate) fn decide(backends: &[Known<'_>], call: &Choice<'_>, rule: &dyn Balance) -> Decision {
     let mut open: Vec<usize> = (0..backends.len())
         .filter(|&index| backends[index].eligible)
         .collect();
@@ -133,7 +184,7 @@ pub(crate) fn decide(backends: &[Known<'_>], rule: &dyn Balance) -> Decision {
     let candidates: Vec<Candidate<'_>> = open.iter().map(|&index| backends[index].candidate).collect();
     match open.first() {
         None => Decision::Full,
-        Some(&first) => Decision::Take(open.get(rule.pick(&candidates)).copied().unwrap_or(first)),
+        Some(&first) => Decision::Take(open.get(rule.pick(call, &candidates)).copied().unwrap_or(first)),
     }
 }
 
@@ -148,13 +199,18 @@ fn prefer(open: &mut Vec<usize>, fits: impl Fn(usize) -> bool) {
 mod tests {
     use super::*;
 
-    const LABELS: [&str; 3] = ["a", "b", "c"];
+    const CALL: Choice<'_> = Choice {
+        server: "git",
+        item: Some("status"),
+        usual: Spread::LeastBusy,
+    };
 
     /// A backend that is ready, and was chosen last in the turn of that number.
     fn ready(last_turn: u64) -> Known<'static> {
         Known {
             candidate: Candidate {
-                label: LABELS[0],
+                label: "a",
+                tags: &[],
                 in_flight: 0,
                 last_turn,
             },
@@ -174,7 +230,7 @@ mod tests {
     }
 
     fn robin(backends: &[Known<'_>]) -> Decision {
-        decide(backends, &RoundRobin)
+        decide(backends, &CALL, &RoundRobin)
     }
 
     #[test]
@@ -206,10 +262,11 @@ mod tests {
             })
         };
         assert_eq!(
-            decide(&[busy(2, 1), busy(1, 9), busy(3, 0)], &LeastBusy),
+            decide(&[busy(2, 1), busy(1, 9), busy(3, 0)], &CALL, &LeastBusy),
             Decision::Take(1)
         );
-        assert_eq!(decide(&[busy(1, 2), busy(1, 1)], &LeastBusy), Decision::Take(1));
+        let equals = [busy(1, 2), busy(1, 1)];
+        assert_eq!(decide(&equals, &CALL, &CALL.usual), Decision::Take(1));
     }
 
     #[test]
@@ -290,15 +347,33 @@ mod tests {
 
     #[test]
     fn a_rule_that_points_beyond_the_last_gets_the_first() {
-        struct Beyond;
-        impl Balance for Beyond {
-            fn pick(&self, candidates: &[Candidate<'_>]) -> usize {
-                candidates.len()
-            }
-        }
+        let beyond = |_: &Choice<'_>, candidates: &[Candidate<'_>]| candidates.len();
         assert_eq!(
-            decide(&[with(|known| known.has_room = false), ready(1)], &Beyond),
+            decide(&[with(|known| known.has_room = false), ready(1)], &CALL, &beyond),
             Decision::Take(1)
         );
+    }
+
+    #[test]
+    fn emb_03_a_rule_of_a_program_sees_the_call_and_those_that_could_take_it() {
+        let tags = ["eu".to_owned()];
+        let candidate = Candidate {
+            tags: &tags,
+            ..ready(0).candidate
+        };
+        let tagged = Known {
+            candidate,
+            ..ready(0)
+        };
+        let rule = |call: &Choice<'_>, candidates: &[Candidate<'_>]| {
+            assert_eq!((call.server, call.item), ("git", Some("status")));
+            let at_home = candidates.iter().position(|candidate| candidate.tags == ["eu"]);
+            at_home.unwrap_or_else(|| call.usual.pick(call, candidates))
+        };
+        assert_eq!(
+            decide(&[ready(1), ready(2), tagged], &CALL, &rule),
+            Decision::Take(2)
+        );
+        assert_eq!(decide(&[ready(2), ready(1)], &CALL, &rule), Decision::Take(1));
     }
 }

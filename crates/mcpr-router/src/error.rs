@@ -76,7 +76,7 @@ pub enum RouteErrorKind {
     /// Inside its start.
     #[error("is starting")]
     Starting,
-    /// The queue is full, or the wait in it was too long.
+    /// The queue is full, or the wait in it was too long; or the server itself says so (429).
     #[error("is busy")]
     Busy,
     /// It ended, or the way to it did, while it worked on the request.
@@ -115,6 +115,7 @@ impl RouteError {
         let kind = match (failed.sent, failed.kind) {
             (_, FailedKind::Unauthorized(_)) => RouteErrorKind::AuthRequired,
             (_, FailedKind::TimedOut) => RouteErrorKind::TimedOut,
+            (Sent::No, FailedKind::Status(429)) => RouteErrorKind::Busy,
             (
                 _,
                 FailedKind::Malformed | FailedKind::TooLarge | FailedKind::Status(_) | FailedKind::Redirected,

@@ -13,8 +13,9 @@ mod router;
 mod tried;
 mod trust;
 
-pub use balance::{Balance, Candidate, LeastBusy, RoundRobin};
+pub use balance::{Balance, Candidate, Choice, LeastBusy, RoundRobin};
 pub use connections::Pin;
 pub use error::{BackendFault, Blame, Retry, RouteError, RouteErrorKind, unavailable};
+pub use mcpr_upstream::Spread;
 pub use router::{BackendSeen, Demand, Home, Lease, Router};
 pub use tried::Tried;

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::backend::{Backend, Guarded, Place};
 use crate::connections::{IDLE, Patience, Pin};
-use crate::{RouteError, RouteErrorKind, Tried};
+use crate::{Balance, RouteError, RouteErrorKind, Tried};
 
 /// What a call needs.
 #[derive(Clone, Copy)]
@@ -75,6 +75,7 @@ pub struct BackendSeen {
 /// Finds replicas for calls.
 pub struct Router {
     pool: Arc<Pool>,
+    rule: Option<Arc<dyn Balance>>,
     servers: RwLock<HashMap<ServerName, Arc<Guarded>>>,
 }
 
@@ -83,8 +84,15 @@ impl Router {
     pub fn new(pool: Arc<Pool>) -> Self {
         Self {
             pool,
+            rule: None,
             servers: RwLock::default(),
         }
+    }
+
+    /// The same with a rule in the place of those that the configuration names.
+    #[must_use]
+    pub fn balanced_by(self, rule: Option<Arc<dyn Balance>>) -> Self {
+        Self { rule, ..self }
     }
 
     /// Takes the right to make one call.
@@ -188,7 +196,8 @@ impl Router {
         }
         let mut servers = self.servers.write();
         servers.retain(|name, _| self.pool.get(name).is_some());
-        let guarded = Arc::new(Guarded::new(server, servers.get(name).map(|known| &**known)));
+        let before = servers.get(name).map(|known| &**known);
+        let guarded = Arc::new(Guarded::new(server, self.rule.clone(), before));
         servers.insert(name.clone(), guarded.clone());
         Ok(guarded)
     }

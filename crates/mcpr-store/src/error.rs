@@ -75,8 +75,9 @@ pub enum DatabaseFault {
     Foreign,
     /// The file cannot be read as a database.
     #[error(
-        "is damaged or not a database; stop mcpr, move the file and the -wal and -shm beside it away, and start \
-         again: mcpr makes an empty one, and tokens must then be made anew"
+        "is damaged or not a database; stop mcpr, move the file and the -wal and -shm beside it away, and put a copy \
+         that `mcpr-ctl backup` made in its place, or start again without: mcpr makes an empty one, and tokens must \
+         then be made anew"
     )]
     Damaged,
     /// Another process did not let go of it in time.
@@ -87,6 +88,11 @@ pub enum DatabaseFault {
         "cannot be opened for writing; check that the file and its folder belong to the user mcpr runs as"
     )]
     Unwritable,
+    /// Its file system takes no changes.
+    #[error(
+        "is on a file system that is read-only, so nothing can be changed; make it writable and start mcpr again"
+    )]
+    ReadOnly,
     /// There is no room.
     #[error("cannot grow because the disk is full; make room and try again")]
     Full,

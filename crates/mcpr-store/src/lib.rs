@@ -20,8 +20,9 @@ pub use history::{CallQuery, CallRow, HistoryStore};
 pub use memory::Memory;
 pub use records::{Assignment, SavedListing, SealingKey, Verdict};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{Inspection, inspect, open};
+pub use sqlite::{Inspection, backup, inspect, open};
 pub use state::{
-    DEFAULT, Definition, FILED, OPERATOR, SavedEquip, SavedProject, SavedToolset, StateStore, Switch,
+    DEFAULT, Definition, FILED, OPERATOR, SavedEquip, SavedPin, SavedPins, SavedProject, SavedToolset,
+    StateStore, Switch,
 };
 pub use store::Store;

@@ -11,8 +11,8 @@ use parking_lot::Mutex;
 
 use crate::select::choose;
 use crate::{
-    Assignment, CallRow, SavedEquip, SavedListing, SavedProject, SavedToolset, SealingKey, Store, StoreError,
-    Switch, Verdict,
+    Assignment, CallRow, SavedEquip, SavedListing, SavedPin, SavedProject, SavedToolset, SealingKey, Store,
+    StoreError, Switch, Verdict,
 };
 
 /// A store in memory, for tests, for embedding, and for a gateway that shall leave nothing behind.
@@ -31,6 +31,7 @@ struct Records {
     definitions: BTreeMap<String, String>,
     equips: BTreeMap<String, SavedEquip>,
     switches: BTreeMap<(String, Option<String>), Switch>,
+    pins: BTreeMap<String, BTreeMap<String, SavedPin>>,
     projects: BTreeMap<String, SavedProject>,
     calls: BTreeMap<String, CallRow>,
 }

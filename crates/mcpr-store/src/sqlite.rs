@@ -3,10 +3,12 @@
 //! SQLite blocks, so one thread owns the connection and does everything in the order it was asked;
 //! callers wait for its answers without holding a thread of their own.
 
+mod backup;
 mod fault;
 mod file;
 mod history;
 mod inspect;
+mod pins;
 mod schema;
 mod state;
 mod tables;
@@ -23,16 +25,18 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use self::fault::Fault;
 use self::worker::Worker;
 use crate::{
-    Assignment, CallQuery, CallRow, Definition, HistoryStore, SavedEquip, SavedListing, SavedProject,
-    SavedToolset, SealingKey, StateStore, Store, StoreError, Switch, Verdict,
+    Assignment, CallQuery, CallRow, Definition, HistoryStore, SavedEquip, SavedListing, SavedPin, SavedPins,
+    SavedProject, SavedToolset, SealingKey, StateStore, Store, StoreError, Switch, Verdict,
 };
 
+pub use self::backup::backup;
 pub use self::inspect::{Inspection, inspect};
 
 /// Opens the database at `path`, and makes it first if it is not there.
 ///
 /// The file gets mode 0600; folders that have to be made get 0700. Several processes may have the
-/// same file open.
+/// same file open. One on a read-only file system is opened as it is, and all changes are refused
+/// ([`Store::is_read_only`]).
 ///
 /// # Errors
 ///
@@ -105,6 +109,10 @@ impl Store for Sqlite {
         self.0.run(tables::sealing_key).await
     }
 
+    fn is_read_only(&self) -> bool {
+        self.0.is_read_only()
+    }
+
     async fn changes_by_others(&self) -> Result<u64, StoreError> {
         self.0.run(|db| tables::changes_by_others(db)).await
     }
@@ -159,6 +167,26 @@ impl StateStore for Sqlite {
 
     async fn put_switch(&self, switch: Switch) -> Result<(), StoreError> {
         self.0.run(move |db| state::put_switch(db, &switch)).await
+    }
+
+    async fn pins(&self) -> Result<Vec<SavedPins>, StoreError> {
+        self.0.run(|db| pins::all(db)).await
+    }
+
+    async fn put_first_pins(&self, first: SavedPins, at: Timestamp) -> Result<bool, StoreError> {
+        self.0.run(move |db| pins::put_first(db, &first, at)).await
+    }
+
+    async fn approve_pins(
+        &self,
+        server: &str,
+        approved: Vec<SavedPin>,
+        forgotten: Vec<String>,
+    ) -> Result<(), StoreError> {
+        let server = server.to_owned();
+        self.0
+            .run(move |db| pins::approve(db, &server, &approved, &forgotten))
+            .await
     }
 
     async fn projects(&self) -> Result<Vec<SavedProject>, StoreError> {

@@ -91,6 +91,26 @@ pub struct SavedProject {
     pub created: Timestamp,
 }
 
+/// What is approved of a server's tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedPins {
+    /// The server.
+    pub server: String,
+    /// The tools, by name.
+    pub tools: Vec<SavedPin>,
+}
+
+/// The approved definition of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedPin {
+    /// What its server calls it; never empty.
+    pub tool: String,
+    /// The definition, a JSON text.
+    pub definition: String,
+    /// When it was approved.
+    pub at: Timestamp,
+}
+
 /// Keeps what is changed while a gateway runs. Every change survives a power cut.
 #[async_trait]
 pub trait StateStore {
@@ -125,6 +145,21 @@ pub trait StateStore {
 
     /// Keeps a switch in place of that of the same thing; one with nothing set is forgotten.
     async fn put_switch(&self, switch: Switch) -> Result<(), StoreError>;
+
+    /// What is approved of the tools of each server that was seen, by name.
+    async fn pins(&self) -> Result<Vec<SavedPins>, StoreError>;
+
+    /// Keeps what a server showed when it was first seen; whether it was the first time. Else nothing
+    /// changes.
+    async fn put_first_pins(&self, first: SavedPins, at: Timestamp) -> Result<bool, StoreError>;
+
+    /// Keeps these definitions of a server's tools in place of older ones, and forgets others.
+    async fn approve_pins(
+        &self,
+        server: &str,
+        approved: Vec<SavedPin>,
+        forgotten: Vec<String>,
+    ) -> Result<(), StoreError>;
 
     /// All projects, by name.
     async fn projects(&self) -> Result<Vec<SavedProject>, StoreError>;

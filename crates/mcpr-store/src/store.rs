@@ -92,6 +92,11 @@ pub trait Store: StateStore + HistoryStore + Debug + Send + Sync {
     /// [`StoreError::NoRandomness`] if a first key cannot be drawn.
     async fn sealing_key(&self) -> Result<SealingKey, StoreError>;
 
+    /// Whether nothing can be changed, because the file system is read-only.
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
     /// A number that changes when another process or another opened store has written to the same database:
     /// time to load again what is kept in memory. Cheap enough to ask every second.
     async fn changes_by_others(&self) -> Result<u64, StoreError>;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mcpr_auth::{Minted, NewToken, Timestamp, TokenKind, mint};
-use mcpr_store::{CallQuery, CallRow, DatabaseFault, SavedListing, Store, StoreError, inspect, open};
+use mcpr_store::{CallQuery, CallRow, DatabaseFault, SavedListing, Store, StoreError, backup, inspect, open};
 use tempfile::TempDir;
 
 const NOW: i64 = 1_800_000_000;
@@ -245,9 +245,9 @@ async fn a_file_of_a_newer_mcpr_is_refused_and_left_as_it_was() {
 
     let (fault, said) = fault_of(&path).await;
 
-    assert_eq!(fault, DatabaseFault::Newer { found: 99, known: 3 });
+    assert_eq!(fault, DatabaseFault::Newer { found: 99, known: 4 });
     assert!(
-        said.contains("written by a newer mcpr (its schema is 99, this mcpr knows 3)"),
+        said.contains("written by a newer mcpr (its schema is 99, this mcpr knows 4)"),
         "{said}"
     );
     assert_eq!(fs::read(&path).unwrap(), before);
@@ -291,7 +291,9 @@ async fn a_page_that_was_overwritten_is_noticed_when_it_is_read() {
     add(&*store, "laptop").await;
     store.close().await;
     let mut bytes = fs::read(&path).unwrap();
-    bytes[4096..].fill(0xaa);
+    // Its last pages hold the listing; those before, what every opening reads.
+    let last = bytes.len() - 40_960;
+    bytes[last..].fill(0xaa);
     fs::write(&path, bytes).unwrap();
 
     let error = open(&path).await.unwrap().listings().await.unwrap_err();
@@ -344,4 +346,68 @@ async fn ctl_02_a_look_at_a_database_changes_nothing() {
     assert!(
         matches!(inspect(&path), Err(StoreError::Database(error)) if error.fault() == DatabaseFault::Damaged)
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctl_01_a_backup_has_what_was_acknowledged_before_while_others_go_on_writing() {
+    let (folder, path) = place();
+    let copy = folder.path().join("copy.db");
+    let store = open(&path).await.unwrap();
+    add(&*store, "before").await;
+    let key = store.sealing_key().await.unwrap();
+    let writing = tokio::spawn({
+        let store = store.clone();
+        async move {
+            for number in 0..200 {
+                add(&*store, &format!("token {number}")).await;
+            }
+        }
+    });
+
+    let bytes = backup(&path, &copy).unwrap().unwrap();
+
+    writing.await.unwrap();
+    assert_eq!(fs::metadata(&copy).unwrap().len(), bytes);
+    assert!(inspect(&copy).unwrap().unwrap().is_current());
+    let restored = open(&copy).await.unwrap();
+    let names: Vec<_> = restored
+        .tokens()
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|(token, _)| token.name)
+        .collect();
+    assert!(
+        names.contains(&"before".to_owned()) && names.len() <= 201,
+        "{names:?}"
+    );
+    assert_eq!(restored.sealing_key().await.unwrap(), key);
+}
+
+#[tokio::test]
+async fn ctl_01_a_backup_of_an_older_mcpr_stays_old_and_one_of_nothing_is_nothing() {
+    let (folder, path) = place();
+    let copy = folder.path().join("copy.db");
+    assert_eq!(backup(&path, &copy).unwrap(), None);
+    assert!(!path.exists() && !copy.exists());
+    first_schema(&path);
+
+    backup(&path, &copy).unwrap().unwrap();
+
+    assert_eq!(inspect(&copy).unwrap().unwrap().schema, 1);
+    assert_eq!(open(&copy).await.unwrap().tokens().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn ctl_04_a_backup_that_cannot_be_written_names_the_copy_and_not_the_database() {
+    let (folder, path) = place();
+    open(&path).await.unwrap().close().await;
+
+    let error = backup(&path, &folder.path().join("absent/copy.db")).unwrap_err();
+
+    let StoreError::Database(error) = error else {
+        panic!("{error}")
+    };
+    assert_eq!(error.fault(), DatabaseFault::Unwritable);
+    assert!(error.path().ends_with("absent/copy.db"), "{error}");
 }

@@ -7,8 +7,13 @@ use std::time::Duration;
 use crate::journal::Journal;
 use crate::level::Level;
 use crate::line::Line;
+use crate::spans::Trace;
 
-/// What is told about one finished request; never its arguments or its result.
+/// What there is to tell about one finished request: the log, the history, the metrics and the spans
+/// are all made of it, so that they tell the same story.
+///
+/// What others have written ([`Payload`]) is only for the history and for layers; the log and the
+/// metrics never tell it.
 #[derive(Clone, Copy, Debug)]
 pub struct CallRecord<'a> {
     /// The number mcpr gave the request; unique within a run.
@@ -29,10 +34,33 @@ pub struct CallRecord<'a> {
     pub principal: Option<&'a str>,
     /// The name of the client program.
     pub client: Option<&'a str>,
+    /// The project it was made in.
+    pub project: Option<&'a str>,
     /// What only a request over HTTP has.
     pub http: Option<HttpFacts<'a>>,
-    /// Why it failed, as the client was told.
+    /// Why it failed, as the client was told by mcpr.
     pub error: Option<&'a str>,
+    /// Why it failed, in the server's own words, which may repeat what it was sent.
+    pub said: Option<Payload<'a>>,
+    /// The text of its parameters: a JSON object.
+    pub params: Option<Payload<'a>>,
+    /// Where its time went, for a request that got as far as a server.
+    pub steps: Option<Steps>,
+    /// Its span, where there is somebody to tell of spans.
+    pub trace: Option<&'a Trace>,
+}
+
+/// A text that clients or servers have written: not for the log, and not shown by `Debug`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Payload<'a>(&'a str);
+
+/// Where the time of a request went; the rest of it was mcpr's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Steps {
+    /// Until it was sent, the last time: finding its server, waiting in line, attempts in vain.
+    pub wait: Duration,
+    /// From then on until it had ended.
+    pub server: Duration,
 }
 
 /// How a request ended.
@@ -79,7 +107,8 @@ impl CallLog {
     /// Writes the record, unless the level in force is above info.
     pub fn record(&self, record: &CallRecord<'_>) {
         if let Some(journal) = self.0.as_ref().filter(|journal| journal.wants(Level::Info)) {
-            journal.write(Level::Info, |line| record.fill(line));
+            let detailed = journal.wants(Level::Debug);
+            journal.write(Level::Info, |line| record.fill(line, detailed));
         }
     }
 }
@@ -94,8 +123,31 @@ impl fmt::Debug for CallLog {
     }
 }
 
+impl<'a> Payload<'a> {
+    /// Marks a text as one.
+    pub const fn new(text: &'a str) -> Self {
+        Self(text)
+    }
+
+    /// The text, for whoever may see it.
+    pub const fn reveal(self) -> &'a str {
+        self.0
+    }
+}
+
+impl fmt::Debug for Payload<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Payload({} bytes)", self.0.len())
+    }
+}
+
 impl CallRecord<'_> {
-    fn fill(&self, line: &mut Line<'_>) {
+    /// Why it failed, whoever says so.
+    pub fn reason(&self) -> Option<&str> {
+        self.error.or(self.said.map(Payload::reveal))
+    }
+
+    fn fill(&self, line: &mut Line<'_>, detailed: bool) {
         line.heading("call");
         line.number("requestId", self.request_id);
         line.text("correlationId", self.correlation_id);
@@ -103,6 +155,10 @@ impl CallRecord<'_> {
         line.text_or_null("toolName", self.tool);
         line.text("method", self.method);
         line.millis("duration", self.duration);
+        if let Some(steps) = self.steps.filter(|_| detailed) {
+            line.millis("wait", steps.wait);
+            line.millis("atServer", steps.server);
+        }
         self.status.fill(line);
         self.fill_caller(line);
         if let Some(error) = self.error {
@@ -116,6 +172,9 @@ impl CallRecord<'_> {
         }
         if let Some(client) = self.client {
             line.text("client", client);
+        }
+        if let Some(project) = self.project {
+            line.text("project", project);
         }
         if let Some(http) = &self.http {
             line.text("httpMethod", http.method);
@@ -160,8 +219,16 @@ mod tests {
         status: Status::Ok,
         principal: Some("tok_3"),
         client: Some("Claude Code"),
+        project: None,
         http: None,
         error: None,
+        said: Some(Payload::new("S3CRET1")),
+        params: Some(Payload::new(r#"{"name":"S3CRET2"}"#)),
+        steps: Some(Steps {
+            wait: Duration::from_micros(45),
+            server: Duration::from_micros(12_100),
+        }),
+        trace: None,
     };
 
     const FAILED: CallRecord<'_> = CallRecord {
@@ -216,6 +283,31 @@ mod tests {
             capture.lines().len()
         });
         assert_eq!(told, [1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn log_04_what_others_have_written_is_in_no_line_and_no_debug_text() {
+        let line = [Level::Trace, Level::Info].map(|level| {
+            let capture = Capture::new(level, Format::Json);
+            capture.calls().record(&CALL);
+            capture.lines().concat()
+        });
+        let told = format!("{line:?} {CALL:?}");
+        assert!(!told.contains("S3CRET"), "{told}");
+        assert!(told.contains("Payload(7 bytes)"), "{told}");
+    }
+
+    #[test]
+    fn log_05_at_debug_a_call_tells_where_its_time_went() {
+        let steps = [Level::Debug, Level::Info].map(|level| {
+            let capture = Capture::new(level, Format::Pretty);
+            capture.calls().record(&CALL);
+            capture
+                .lines()
+                .concat()
+                .contains("duration=12.345 wait=0.045 atServer=12.100 ")
+        });
+        assert_eq!(steps, [true, false]);
     }
 
     #[test]

@@ -2,8 +2,12 @@
 
 use std::io::Write;
 
-/// Appends `text` as a JSON string, quotes included.
+/// Appends `text` as a JSON string, quotes included. What could command the terminal of somebody who looks at
+/// the file is escaped too.
 pub(crate) fn json(out: &mut Vec<u8>, text: &str) {
+    if !text.is_ascii() {
+        return json_chars(out, text);
+    }
     out.push(b'"');
     let bytes = text.as_bytes();
     if !bytes.iter().any(|byte| matches!(byte, b'"' | b'\\' | ..b' ')) {
@@ -19,6 +23,19 @@ pub(crate) fn json(out: &mut Vec<u8>, text: &str) {
         }
     }
     out.extend_from_slice(&bytes[copied..]);
+    out.push(b'"');
+}
+
+/// The same for a text with other characters than those of ASCII.
+fn json_chars(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' | '\0'..='\u{1f}' => json_byte(out, c as u8),
+            _ if commands(c) => put(out, format_args!("\\u{:04x}", u32::from(c))),
+            _ => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
     out.push(b'"');
 }
 
@@ -63,8 +80,7 @@ fn quoted_char(out: &mut Vec<u8>, c: char) {
 }
 
 fn tame_char(out: &mut Vec<u8>, c: char) {
-    // The line separators and the marks that turn the direction of writing are not control characters.
-    if c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+    if commands(c) {
         put(out, format_args!("{}", c.escape_default()));
     } else {
         out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
@@ -81,6 +97,14 @@ pub(crate) fn number(out: &mut Vec<u8>, number: u64) {
             return out.extend_from_slice(&digits[at..]);
         }
     }
+}
+
+/// Control characters, and those that are none: the separators of lines and the marks that turn the direction of
+/// writing.
+fn commands(c: char) -> bool {
+    let turns =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || c.is_control()
 }
 
 /// Appends formatted text.
@@ -118,6 +142,12 @@ mod tests {
             number(&mut out, count);
             assert_eq!(out, count.to_string().as_bytes());
         }
+    }
+
+    #[test]
+    fn json_commands_no_terminal() {
+        let told = written(json, "é\u{9b}31m\u{202e}\"\n\u{7f}");
+        assert_eq!(told, r#""é\u009b31m\u202e\"\n\u007f""#);
     }
 
     #[test]

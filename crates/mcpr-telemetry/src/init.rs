@@ -2,15 +2,16 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use tracing::Subscriber;
 
 use crate::call::CallLog;
+use crate::control::LogControl;
 use crate::journal::{Journal, Sink};
-use crate::layer::{self, Filter};
+use crate::layer;
 use crate::level::{Format, Level};
 use crate::line::Voice;
 use crate::options::Options;
@@ -25,9 +26,7 @@ const FLUSH: Duration = Duration::from_secs(1);
 /// The log of this process, for as long as it runs; dropping it flushes.
 #[must_use = "dropping it flushes the log; keep it until the process ends"]
 pub struct Telemetry {
-    journal: Arc<Journal>,
-    filter: Filter,
-    log_path: Option<PathBuf>,
+    control: LogControl,
 }
 
 /// Why logging could not be set up.
@@ -102,15 +101,8 @@ fn set_up(
 
     let journal = Arc::new(Journal::new(voice, options.level, sinks));
     let (subscriber, filter) = layer::subscriber(&journal);
-    Ok((
-        Telemetry {
-            journal,
-            filter,
-            log_path,
-        },
-        subscriber,
-        warning,
-    ))
+    let control = LogControl::new(journal, filter, log_path);
+    Ok((Telemetry { control }, subscriber, warning))
 }
 
 /// Says why there is no file, once, and what to do.
@@ -145,41 +137,44 @@ fn start(
 impl Telemetry {
     /// The level in force.
     pub fn level(&self) -> Level {
-        self.journal.level()
+        self.control.level()
     }
 
     /// Changes the level from the next line on.
     pub fn set_level(&self, level: Level) {
-        self.journal.set_level(level);
-        // Fails only when the subscriber is gone, and with it everything the filter was for.
-        let _ = self.filter.reload(layer::filter(level));
+        self.control.set_level(level);
+    }
+
+    /// What operators may see and change of it.
+    pub fn control(&self) -> LogControl {
+        self.control.clone()
     }
 
     /// Where to record requests.
     pub fn calls(&self) -> CallLog {
-        CallLog::of(Arc::clone(&self.journal))
+        self.control.calls()
     }
 
     /// What no line may contain; more can be added at any time.
     pub fn secrets(&self) -> &Secrets {
-        &self.journal.voice().secrets
+        &self.control.journal().voice().secrets
     }
 
     /// The log file of this run; `None` when there is only stderr.
     pub fn log_path(&self) -> Option<&Path> {
-        self.log_path.as_deref()
+        self.control.path()
     }
 
     /// How many lines were shed since the start because a destination was too slow.
     pub fn shed(&self) -> u64 {
-        self.journal.shed()
+        self.control.shed()
     }
 
     /// Waits until what was logged has been written, a second at most.
     ///
     /// `false` when a destination did not take it in that time.
     pub fn flush(&self) -> bool {
-        self.journal.flush(Instant::now() + FLUSH)
+        self.control.journal().flush(Instant::now() + FLUSH)
     }
 }
 
@@ -193,7 +188,7 @@ impl fmt::Debug for Telemetry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Telemetry")
             .field("level", &self.level())
-            .field("log_path", &self.log_path)
+            .field("log_path", &self.log_path())
             .finish_non_exhaustive()
     }
 }

@@ -77,6 +77,11 @@ impl Journal {
         self.queues().map(|queue| queue.shed_ever()).sum()
     }
 
+    /// How many lines could not be written, over all destinations.
+    pub(crate) fn lost(&self) -> u64 {
+        self.queues().map(|queue| queue.lost_ever()).sum()
+    }
+
     fn queues(&self) -> impl Iterator<Item = &Queue> {
         self.sinks.iter().filter_map(|sink| match sink {
             Sink::Queue { queue, .. } => Some(&**queue),

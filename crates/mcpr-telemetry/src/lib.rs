@@ -14,6 +14,7 @@
 mod call;
 mod capture;
 mod clock;
+mod control;
 mod escape;
 pub mod field;
 mod init;
@@ -21,22 +22,31 @@ mod journal;
 mod layer;
 mod level;
 mod line;
+mod memory;
 mod metrics;
 mod options;
 mod queue;
 pub mod redact;
 mod run_file;
+mod spans;
+mod timed;
 mod writer;
 
-pub use call::{CallLog, CallRecord, HttpFacts, Status};
+pub use call::{CallLog, CallRecord, HttpFacts, Payload, Status, Steps};
 pub use capture::Capture;
 pub use clock::rfc3339;
+pub use control::LogControl;
 pub use init::{InitError, Telemetry, init};
 pub use level::{FATAL_TARGET, Format, Level, UnknownFormat, UnknownLevel};
+pub use memory::Memory;
 pub use metrics::{Gauge, Metrics, Reading};
 pub use options::{FileChoice, Options};
 pub use redact::Secrets;
 pub use run_file::last_run;
+#[cfg(feature = "otel")]
+pub use spans::OtlpError;
+pub use spans::{Hop, Span, Trace, Tracer};
+pub use timed::Timed;
 
 #[doc(hidden)]
 pub use tracing as __tracing;

@@ -6,14 +6,15 @@
 mod reading;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
-use prometheus_client::encoding::{EncodeLabelSet, text::encode};
+use prometheus_client::encoding::{EncodeLabelSet, LabelSetEncoder, text::encode};
 use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::exemplar::HistogramWithExemplars;
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use self::reading::Readings;
@@ -30,6 +31,16 @@ const MOST_SERIES: usize = 10_000;
 
 /// The codes that JSON-RPC and MCP keep for themselves; a server may make up others without end.
 const RESERVED: std::ops::RangeInclusive<i64> = -32_768..=-32_000;
+
+/// Durations, each bucket with the request that it counted last.
+type Histogram = HistogramWithExemplars<Exemplar>;
+
+/// Which request a bucket counted last: the way from a figure to a line of the log, a row of the history, a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Exemplar {
+    request_id: u64,
+    trace_id: Option<u128>,
+}
 
 /// The metrics of one gateway. Clones count together.
 #[derive(Clone)]
@@ -64,7 +75,7 @@ impl Metrics {
     pub fn new() -> Self {
         let inner = Inner {
             registry: Mutex::new(Registry::default()),
-            durations: Family::new_with_constructor(|| Histogram::new(BUCKETS)),
+            durations: Family::new_with_constructor(|| Histogram::new(BUCKETS.into_iter())),
             series: RwLock::default(),
             retries: Family::default(),
             auth_failures: Counter::default(),
@@ -96,7 +107,13 @@ impl Metrics {
 
     /// Counts a request that has ended. Its method must be one that is known, or the same text for all others.
     pub fn count(&self, record: &CallRecord<'_>) {
-        self.0.series_of(record).observe(record.duration.as_secs_f64());
+        let exemplar = Exemplar {
+            request_id: record.request_id,
+            trace_id: record.trace.and_then(|trace| trace.sampled_id()),
+        };
+        let seconds = record.duration.as_secs_f64();
+        // Whoever reads the metrics notes the time.
+        self.0.series_of(record).observe(seconds, Some(exemplar), None);
     }
 
     /// Counts a request that is sent again.
@@ -161,6 +178,15 @@ impl Inner {
             .or_default()
             .push((operation, histogram.clone()));
         histogram
+    }
+}
+
+impl EncodeLabelSet for Exemplar {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
+        let request = ("request_id", self.request_id.to_string());
+        let trace = self.trace_id.map(|id| ("trace_id", format!("{id:032x}")));
+        let labels: Vec<_> = std::iter::once(request).chain(trace).collect();
+        labels.encode(encoder)
     }
 }
 
@@ -239,8 +265,13 @@ mod tests {
             status,
             principal: None,
             client: None,
+            project: None,
             http: None,
             error: None,
+            said: None,
+            params: None,
+            steps: None,
+            trace: None,
         }
     }
 
@@ -265,12 +296,28 @@ mod tests {
         let counts: Vec<_> = told
             .lines()
             .filter(of_status)
-            .filter_map(|line| line.rsplit_once(' '))
+            .filter_map(|line| line.split(" # ").next()?.rsplit_once(' '))
             .collect();
         let (below, within) = (counts[0], counts[1]);
         assert!(below.0.contains(r#"le="0.01""#) && below.1 == "0", "{below:?}");
         assert!(within.0.contains(r#"le="0.02""#) && within.1 == "2", "{within:?}");
         assert!(told.ends_with("# EOF\n"));
+    }
+
+    #[test]
+    fn log_07_a_bucket_names_the_request_that_it_counted_last() {
+        let metrics = Metrics::new();
+        metrics.count(&record("status", Status::Ok));
+        metrics.count(&CallRecord {
+            request_id: 42,
+            ..record("status", Status::Ok)
+        });
+
+        let told = metrics.render();
+
+        let named: Vec<_> = told.lines().filter_map(|line| line.split_once(" # ")).collect();
+        assert_eq!(named.len(), 1, "{told}");
+        assert_eq!(named[0].1, r#"{request_id="42"} 0.015"#);
     }
 
     #[test]

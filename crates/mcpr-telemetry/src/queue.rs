@@ -37,6 +37,8 @@ struct State {
     /// Lines that found no room since the last chunk, and ever.
     shed: u64,
     shed_ever: u64,
+    /// Lines that the writer could not write, ever.
+    lost_ever: u64,
     urgent: bool,
     closed: bool,
 }
@@ -113,6 +115,16 @@ impl Queue {
     pub(crate) fn close(&self) {
         self.state.lock().closed = true;
         self.wake.notify_one();
+    }
+
+    /// The writer could not write so many lines.
+    pub(crate) fn lost(&self, lines: u64) {
+        self.state.lock().lost_ever += lines;
+    }
+
+    /// How many lines could not be written since the start.
+    pub(crate) fn lost_ever(&self) -> u64 {
+        self.state.lock().lost_ever
     }
 
     /// How many lines were shed since the start.

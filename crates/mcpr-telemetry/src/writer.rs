@@ -93,14 +93,17 @@ impl Writer {
         };
         match end.and_then(|()| put_all(&mut *self.out, lines)) {
             Ok(()) => {
-                (debt.torn, debt.failing) = (false, false);
+                debt.torn = false;
+                self.recovered(debt);
                 true
             }
             Err((written, error)) => {
                 self.failed(&error, debt);
                 let (told, untold) = lines.split_at(written);
                 debt.torn = told.last().map_or(debt.torn, |byte| *byte != b'\n');
-                debt.lost += untold.iter().filter(|byte| **byte == b'\n').count() as u64;
+                let lost = untold.iter().filter(|byte| **byte == b'\n').count() as u64;
+                debt.lost += lost;
+                self.queue.lost(lost);
                 false
             }
         }
@@ -108,14 +111,32 @@ impl Writer {
 
     /// Tells the first of a row of failures where it can still be read.
     fn failed(&self, error: &io::Error, debt: &mut Debt) {
-        let first = !std::mem::replace(&mut debt.failing, true);
-        if let Some(other) = self.other.as_ref().filter(|_| first) {
-            let mut line = Vec::new();
-            let complaint = format!(
-                "{} cannot be written, its log lines are lost until it can: {error}",
-                self.name
+        if std::mem::replace(&mut debt.failing, true) {
+            return;
+        }
+        let complaint = format!(
+            "{} cannot be written, its log lines are lost until it can: {error}",
+            self.name
+        );
+        self.tell_elsewhere(Level::Error, &complaint);
+    }
+
+    /// Tells the end of a row of failures in the same place, and what it has cost.
+    fn recovered(&self, debt: &mut Debt) {
+        if std::mem::replace(&mut debt.failing, false) {
+            let relief = format!(
+                "{} can be written again, {} were lost",
+                self.name,
+                log_lines(debt.lost)
             );
-            self.voice.own(Level::Error, &mut line, &complaint);
+            self.tell_elsewhere(Level::Warn, &relief);
+        }
+    }
+
+    fn tell_elsewhere(&self, level: Level, message: &str) {
+        if let Some(other) = &self.other {
+            let mut line = Vec::new();
+            self.voice.own(level, &mut line, message);
             other.push(&line, true);
         }
     }
@@ -281,7 +302,11 @@ mod tests {
         g
         2025-01-15T10:30:45.123Z  WARN mcpr_telemetry: lost 3 log lines: the disk could not be written
         ");
-        insta::assert_snapshot!(*elsewhere.text.lock(), @"2025-01-15T10:30:45.123Z ERROR mcpr_telemetry: the disk cannot be written, its log lines are lost until it can: no space left");
+        insta::assert_snapshot!(*elsewhere.text.lock(), @r"
+        2025-01-15T10:30:45.123Z ERROR mcpr_telemetry: the disk cannot be written, its log lines are lost until it can: no space left
+        2025-01-15T10:30:45.123Z  WARN mcpr_telemetry: the disk can be written again, 3 log lines were lost
+        ");
+        assert_eq!(queue.lost_ever(), 3);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod compact;
 pub mod exchange;
 pub mod failed;
 pub mod http;
+mod intake;
 pub mod outgoing;
 mod party;
 pub mod pending;

@@ -17,6 +17,7 @@ use tracing::{debug, warn};
 use crate::child::{
     Child, ChildSpec, Grace, Guardian, Line, Receipt, SpawnError, Stdout, TooLong, WriteError, Writer,
 };
+use crate::intake;
 use crate::pending::{Pending, Waiting, Withdraw, cancelled};
 use crate::{Answering, Event, Exchange, Failed, FailedKind, Outgoing, Party, Reason, Transport};
 
@@ -256,7 +257,7 @@ impl Reader {
     fn take(&mut self, line: Line) {
         self.spoken.store(true, Ordering::Relaxed);
         match line {
-            Line::Text(text) => match Message::parse(&text) {
+            Line::Text(text) => match intake::read(&text) {
                 Ok(message) => self.deliver(message),
                 Err(broken) => self.note_odd(&broken.to_string(), &text),
             },

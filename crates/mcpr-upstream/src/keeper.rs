@@ -2,6 +2,7 @@
 
 mod live;
 mod start;
+mod waits;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -17,6 +17,12 @@ use crate::status::Heard;
 /// The most items of one list: a server that never ends it must not fill the memory.
 const MAX_ITEMS: usize = 20_000;
 
+/// The most bytes of one list, for the same reason.
+const MAX_BYTES: usize = 64 << 20;
+
+/// The longest cursor: it is sent back, and kept to tell whether it comes again.
+const MAX_CURSOR: usize = 64 << 10;
+
 /// Reads lists of one server.
 pub(crate) struct Lister<'a> {
     pub(crate) server: &'a str,
@@ -39,6 +45,8 @@ pub(crate) struct Listed {
 #[derive(Clone, Default)]
 struct List {
     items: Vec<RawJson>,
+    /// How long they are, all together.
+    bytes: usize,
     freshness: Option<Freshness>,
 }
 
@@ -83,6 +91,7 @@ impl Lister<'_> {
         Ok(read.unwrap_or_else(|| List {
             items: before.offers.items(kind).to_vec(),
             freshness: before.fresh.of(kind),
+            bytes: 0,
         }))
     }
 
@@ -103,13 +112,13 @@ impl Lister<'_> {
                 list.items = each_once(list.items);
                 return Ok(Some(list));
             }
-            if list.items.len() >= MAX_ITEMS {
+            if list.items.len() >= MAX_ITEMS || list.bytes >= MAX_BYTES || next.len() > MAX_CURSOR {
                 break;
             }
             cursors.push(next);
         }
         self.complain(kind, "the list is too long; the rest is left out");
-        list.items.truncate(MAX_ITEMS);
+        list.shorten(MAX_ITEMS, MAX_BYTES);
         Ok(Some(list))
     }
 
@@ -142,6 +151,7 @@ impl Lister<'_> {
         };
         Some(Page {
             list: List {
+                bytes: items.iter().map(|item| item.as_bytes().len()).sum(),
                 items,
                 freshness: Some(freshness),
             },
@@ -165,10 +175,26 @@ impl List {
     /// Adds a page. Each has a time of its own; the list holds as long as all of them.
     fn take(&mut self, page: List) {
         self.items.extend(page.items);
+        self.bytes += page.bytes;
         self.freshness = match (self.freshness, page.freshness) {
             (Some(one), Some(other)) => Some(one.and(other)),
             (one, other) => one.or(other),
         };
+    }
+}
+
+impl List {
+    /// Leaves out what is too much.
+    fn shorten(&mut self, items: usize, bytes: usize) {
+        let mut room = bytes;
+        let fits = |item: &&RawJson| {
+            let length = item.as_bytes().len();
+            let fits = length <= room;
+            room = room.saturating_sub(length);
+            fits
+        };
+        let kept = self.items.iter().take(items).take_while(fits).count();
+        self.items.truncate(kept);
     }
 }
 
@@ -188,4 +214,27 @@ fn list_params(version: Version, cursor: Option<&String>) -> mcpr_protocol::Rope
     let with_cursor = Edit::new(&none).set("cursor", RawJson::string(cursor)).finish();
     let object = Object::read(&RawJson::trusted(with_cursor.into_bytes())).expect("an edited object is one");
     params(version, &object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many items of these lengths are kept.
+    fn kept(lengths: &[usize], items: usize, bytes: usize) -> usize {
+        let item = |length: &usize| RawJson::trusted("1".repeat(*length));
+        let mut list = List {
+            items: lengths.iter().map(item).collect(),
+            ..List::default()
+        };
+        list.shorten(items, bytes);
+        list.items.len()
+    }
+
+    #[test]
+    fn sec_05_of_a_list_that_is_too_long_the_beginning_is_kept() {
+        assert_eq!(kept(&[90, 10, 1], 9, 100), 2);
+        assert_eq!(kept(&[101, 1], 9, 100), 0);
+        assert_eq!(kept(&[1; 12], 9, 100), 9);
+    }
 }

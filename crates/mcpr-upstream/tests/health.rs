@@ -240,6 +240,21 @@ async fn cfg_05_a_server_whose_specification_changes_is_ended_and_not_only_forgo
     await_end(&pool, &old).await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn b47_a_stop_does_not_wait_for_the_answer_to_a_health_check() {
+    let server = server(&[Ping::Unheard]);
+    let pool = pool(&server);
+    await_start(&pool, 1).await;
+    while !server.pings.lock().is_empty() {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    let began = tokio::time::Instant::now();
+
+    pool.shutdown(Duration::from_secs(60)).await;
+
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+}
+
 /// Waits until a server has ended.
 async fn await_end(pool: &Pool, upstream: &Upstream) {
     let mut changes = pool.changes();

@@ -162,7 +162,11 @@ impl Connection {
     /// Reads events until one carries a message that `wanted` accepts; `None` at the end.
     pub async fn message(&mut self, wanted: impl Fn(&Value) -> bool) -> Option<Value> {
         loop {
-            let message = self.event().await?.message();
+            let event = self.event().await?;
+            if event.data.is_empty() {
+                continue; // A comment, to keep the connection open.
+            }
+            let message = event.message();
             if wanted(&message) {
                 return Some(message);
             }

@@ -1,6 +1,6 @@
 //! Lists in pages.
 
-use mcpr_tests::{Fake, Script};
+use mcpr_tests::{Fake, Script, gateway};
 use serde_json::json;
 
 use crate::common::{Everywhere, in_front_of};
@@ -64,6 +64,27 @@ async fn b19_a_repeated_cursor_ends_the_list_with_a_warning() {
     assert_eq!(client.list("resources/list", "resources").await.len(), 4);
     assert_eq!(round.received_of("tools/list").len(), 2);
     assert!(warned());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_05_of_a_list_of_too_many_pages_the_first_are_read_with_a_warning() {
+    let warned = |line: &String| line.contains("b19long") && line.contains("too long");
+    assert!(!mcpr_tests::logged().iter().any(warned));
+    let fake = paged(45).stdio();
+    let limits = json!({ "listPages": 2 });
+    let gateway = gateway()
+        .fake("b19long", &fake)
+        .own("limits", limits)
+        .ready()
+        .await;
+
+    let client = gateway.client().await;
+    assert_eq!(client.tool_names().await.len(), 20);
+    for (method, member) in [("prompts/list", "prompts"), ("resources/list", "resources")] {
+        assert_eq!(client.list(method, member).await.len(), 20, "{method}");
+        assert_eq!(fake.received_of(method).len(), 2, "{method}");
+    }
+    assert!(mcpr_tests::logged().iter().any(warned));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -158,3 +158,42 @@ async fn lb_03_a_backend_that_answers_nothing_but_faults_is_left_alone_for_a_whi
     );
     assert_eq!(counts(&fakes)[0], 13);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lb_03_a_backend_that_turns_calls_away_unread_is_passed_over() {
+    for status in [404, 421, 429] {
+        let mask = format!(r#"{{"mask": {{"status": {status}, "body": "not now", "on": "tools/call"}}}}"#);
+        let fakes = [echo().with(&mask).http(), echo().http()];
+        let gateway = gateway().server("api", entry(&fakes, json!({}))).start().await;
+        gateway.await_state("api", "ok").await;
+        let client = gateway.client().await;
+
+        let answers = call_often(&client, "api_t", 20).await;
+
+        assert!(all_well(&answers), "{status}: {answers:?}");
+        assert_eq!(
+            counts(&fakes),
+            [3, 20],
+            "{status}: and it is left alone for a while"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lb_03_a_server_that_takes_no_more_calls_for_a_while_is_busy() {
+    let fake = echo()
+        .with(r#"{"mask": {"status": 429, "body": "slow down", "on": "tools/call"}}"#)
+        .http();
+    let gateway = gateway().fake("api", &fake).ready().await;
+
+    let answer = gateway.client().await.call("api_t", "{}").await;
+
+    let data = &answer["error"]["data"];
+    assert_eq!(
+        (reason(&answer), &data["retry"]),
+        ("busy", &json!("safe")),
+        "{answer}"
+    );
+    let text = answer["error"]["message"].as_str().expect("a message");
+    assert!(text.contains("429") && text.contains("slow down"), "{text}");
+}

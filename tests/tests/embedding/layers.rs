@@ -214,3 +214,41 @@ async fn log_08_a_layer_that_breaks_fails_its_own_request_and_no_other() {
     assert_eq!(broken.head.status, 500);
     assert_eq!(text(&client.call("git_status", "{}").await), "{}");
 }
+
+/// Watches, and would deny everything if it were asked.
+#[derive(Clone, Default)]
+struct Watches(Arc<Mutex<Vec<Value>>>);
+
+#[async_trait]
+impl Layer for Watches {
+    async fn before(&self, _: &mut Intent<'_>) -> Verdict {
+        Verdict::Deny("it was asked".into())
+    }
+
+    fn after(&self, record: &CallRecord<'_>) {
+        let params = record.params.map(|params| params.reveal().to_owned());
+        self.0.lock().push(json!([record.tool, record.project, params]));
+    }
+
+    fn only_watches(&self) -> bool {
+        true
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn log_08_a_layer_that_only_watches_holds_up_nothing_and_sees_what_was_asked() {
+    let (git, watches) = (git(), Watches::default());
+    let gateway = gateway().fake("git", &git).layer(watches.clone()).ready().await;
+
+    let answer = gateway.client().await.call("git_push", r#"{"to":"main"}"#).await;
+
+    assert!(answer["result"].is_object(), "{answer}");
+    let seen = watches.0.lock().last().cloned().expect("it was told");
+    assert_eq!((&seen[0], &seen[1]), (&json!("push"), &Value::Null));
+    assert!(
+        seen[2]
+            .as_str()
+            .is_some_and(|params| params.contains(r#"{"to":"main"}"#)),
+        "{seen}"
+    );
+}

@@ -5,6 +5,7 @@
 mod changes;
 mod crowd;
 mod cycles;
+mod hostile;
 mod restarts;
 mod sessions;
 mod soak;

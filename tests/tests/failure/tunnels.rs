@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::task::AbortOnDropHandle;
 
-/// The name in the certificate, which only the proxy knows.
+/// The name in the certificate, which only the proxy knows; the address of this machine is in it too.
 const NAME: &str = "server.test";
 
 /// A fake server behind TLS.
@@ -65,7 +65,7 @@ fn certified() -> (TempDir, ServerConfig) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("ca.pem"), issuer.pem()).unwrap();
     let key = KeyPair::generate().unwrap();
-    let params = CertificateParams::new([NAME.to_owned()]).unwrap();
+    let params = CertificateParams::new([NAME, "127.0.0.1"].map(str::to_owned)).unwrap();
     let certificate = params.signed_by(&key, &issuer).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
@@ -208,4 +208,24 @@ async fn b111_a_certificate_of_an_unknown_authority_is_refused_with_the_way_out(
         nobody.contains("SSL_CERT_FILE=/nowhere/ca.pem must name"),
         "{nobody}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b111_a_server_with_a_certificate_is_reached_if_its_authority_is_trusted_and_its_name_is_right() {
+    let server = Secured::start().await;
+    let trust = ("NODE_EXTRA_CA_CERTS", &*server.authority());
+    let (right, wrong) = (
+        format!("https://127.0.0.1:{}/mcp", server.port),
+        format!("https://localhost:{}/mcp", server.port),
+    );
+    assert_eq!(tested(&right, &[trust]).await["tools"], 1);
+
+    let stranger = tested(&right, &[]).await.to_string();
+    let misnamed = tested(&wrong, &[trust]).await.to_string();
+
+    assert!(
+        stranger.contains("nobody that is trusted has issued"),
+        "{stranger}"
+    );
+    assert!(misnamed.contains("certificate"), "{misnamed}");
 }

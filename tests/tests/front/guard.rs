@@ -1,6 +1,7 @@
 //! The edge: who may call from where, and what is refused before anybody looks at the message
 //! (HTTP-01, HTTP-08, SEC-01, SEC-05, B29, B91, B93).
 
+use mcpr_tests::client::Session;
 use mcpr_tests::http::{Answer, Request};
 use mcpr_tests::{Gateway, gateway};
 use serde_json::json;
@@ -13,14 +14,23 @@ const OPEN: &str =
 const PAGE: &str = "http://localhost:6274";
 
 /// One request for each endpoint.
-fn endpoints(gateway: &Gateway) -> [Request; 5] {
+fn endpoints(gateway: &Gateway) -> Vec<Request> {
     let preflight = Request::new("OPTIONS", "/mcp").header("access-control-request-method", "POST");
-    [
+    let admin_preflight =
+        Request::new("OPTIONS", "/admin/v1/status").header("access-control-request-method", "POST");
+    vec![
         Request::post("/mcp", OPEN).token(&gateway.token),
+        Request::get("/mcp").token(&gateway.token),
+        Request::new("DELETE", "/mcp").token(&gateway.token),
+        Request::post("/admin/v1/status", "{}").token(&gateway.token),
+        Request::post("/admin/v1/events", "{}").header("accept", "text/event-stream"),
+        Request::new("GET", "/metrics").token(&gateway.token),
         Request::new("GET", "/healthz"),
         Request::new("GET", "/readyz"),
+        Request::new("GET", "/.well-known/oauth-protected-resource"),
         Request::new("GET", "/nowhere"),
         preflight,
+        admin_preflight,
     ]
 }
 
@@ -215,6 +225,51 @@ async fn sec_01_a_page_may_read_errors_too() {
             (status, Some(PAGE))
         );
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_01_a_page_may_read_what_every_endpoint_refuses_it() {
+    let gateway = gateway().ready().await;
+    let reader = gateway.another_token(&["read"]).await;
+    let post = |path: &str, token: &str| Request::post(path, "{}").token(token);
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}"#;
+    let session = Session::open(gateway.port, &reader, "2025-11-25").await;
+    let cases = [
+        (session.post(call), 403),
+        (post("/admin/v1/status", &reader), 403),
+        (post("/admin/v1/none", &gateway.token), 403),
+        (post("/admin/v1/status", "mcpr_pat_0"), 401),
+        (Request::new("GET", "/metrics"), 401),
+        (post("/healthz", &reader), 405),
+        (Request::new("GET", "/nowhere"), 404),
+    ];
+    for (request, status) in cases {
+        let answer = request.header("origin", PAGE).send(gateway.port).await;
+        assert_eq!(
+            (answer.status(), answer.head.header("access-control-allow-origin")),
+            (status, Some(PAGE)),
+            "{}",
+            answer.text()
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_01_a_page_may_read_a_stream_and_that_it_asks_too_often() {
+    let limits = json!({ "perPrincipal": { "rate": "3/h" } });
+    let gateway = gateway().own("limits", limits).start().await;
+    let client = gateway.client().await;
+    let page = |request: Request| client.in_session(request).header("origin", PAGE);
+    let (stream, _kept) = page(Request::get("/mcp")).open(gateway.port).await;
+    let limited = page(Request::post("/mcp", PING)).send(gateway.port).await;
+
+    for (head, status) in [(&stream, 200), (&limited.head, 429)] {
+        assert_eq!(
+            (head.status, head.header("access-control-allow-origin")),
+            (status, Some(PAGE))
+        );
+    }
+    assert!(listed(&limited, "access-control-expose-headers").contains(&"retry-after".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -111,12 +111,16 @@ async fn sec_05_a_body_of_megabytes_within_the_limit_is_taken() {
 #[tokio::test(flavor = "multi_thread")]
 async fn sec_05_a_connection_too_many_is_told_so() {
     let gateway = gateway().own("limits", json!({ "connections": 2 })).start().await;
-    let request = Request::new("GET", "/healthz");
+    let request = Request::post("/mcp", PING).token(&gateway.token);
     let mut kept = Vec::new();
     for _ in 0..2 {
         let mut connection = Connection::open(gateway.port).await;
         connection.send(&request.bytes()).await;
-        assert_eq!(connection.answer().await.status(), 200);
+        assert_eq!(
+            connection.answer().await.status(),
+            400,
+            "let in, but without a session"
+        );
         kept.push(connection);
     }
     let answer = request.send(gateway.port).await;
@@ -129,6 +133,20 @@ async fn sec_05_a_connection_too_many_is_told_so() {
         "{}",
         answer.text()
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_05_connections_without_a_token_keep_nobody_out() {
+    let gateway = gateway().own("limits", json!({ "connections": 3 })).ready().await;
+    let client = gateway.client().await;
+    let mut strangers = Vec::new();
+    for _ in 0..10 {
+        let mut stranger = Connection::open(gateway.port).await;
+        stranger.send(b"POST /mcp HTTP/1.1\r\nhost: local").await;
+        strangers.push(stranger);
+        assert_eq!(client.request("ping", "{}").await.status(), 200);
+    }
+    assert!(strangers[0].try_head().await.is_none(), "the first had to go");
 }
 
 #[tokio::test(flavor = "multi_thread")]

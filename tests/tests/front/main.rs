@@ -8,6 +8,7 @@
 mod accepts;
 mod auth;
 mod batch;
+mod bindings;
 mod calls;
 mod cancel;
 mod doors;

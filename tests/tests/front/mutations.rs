@@ -1,9 +1,10 @@
 //! Thousands of messages that are almost right: each is answered, and the gateway serves on.
 
+use mcpr_tests::fuzz::mutated;
 use mcpr_tests::http::{Answer, Request};
 use mcpr_tests::{Fake, Gateway, gateway};
 use proptest::prelude::*;
-use proptest::sample::{Index, select};
+use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tokio::runtime::Runtime;
 
@@ -65,54 +66,6 @@ const MESSAGES: [&str; 12] = [
     r#"{"jsonrpc":"2.0","id":9,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#,
     r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"a_x","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#,
 ];
-
-/// One change of a message.
-#[derive(Clone, Debug)]
-enum Change {
-    Insert(Index, Vec<u8>),
-    Cut(Index, usize),
-    Repeat(Index, usize),
-    Swap(Index, Index),
-}
-
-impl Change {
-    fn any() -> impl Strategy<Value = Self> {
-        let piece = prop_oneof![
-            select(&TOKENS[..]).prop_map(|token| token.as_bytes().to_vec()),
-            prop::collection::vec(any::<u8>(), 1..3)
-        ];
-        prop_oneof![
-            4 => (any::<Index>(), piece).prop_map(|(at, piece)| Self::Insert(at, piece)),
-            3 => (any::<Index>(), 1..12_usize).prop_map(|(at, count)| Self::Cut(at, count)),
-            1 => (any::<Index>(), 1..60_usize).prop_map(|(at, count)| Self::Repeat(at, count)),
-            1 => (any::<Index>(), any::<Index>()).prop_map(|(one, two)| Self::Swap(one, two)),
-        ]
-    }
-
-    fn apply(&self, text: &mut Vec<u8>) {
-        let length = text.len();
-        let span =
-            |at: &Index, count: usize| at.index(length + 1)..(at.index(length + 1) + count).min(length);
-        match self {
-            Self::Insert(at, piece) => {
-                drop(text.splice(span(at, 0).start..span(at, 0).start, piece.iter().copied()))
-            }
-            Self::Cut(at, count) => drop(text.drain(span(at, *count))),
-            Self::Repeat(at, count) => text.extend_from_within(span(at, *count)),
-            Self::Swap(one, two) if length > 0 => text.swap(one.index(length), two.index(length)),
-            Self::Swap(..) => {}
-        }
-    }
-}
-
-/// A message after some changes.
-fn mutated() -> impl Strategy<Value = Vec<u8>> {
-    (select(&MESSAGES[..]), prop::collection::vec(Change::any(), 0..4)).prop_map(|(message, changes)| {
-        let mut text = message.as_bytes().to_vec();
-        changes.iter().for_each(|change| change.apply(&mut text));
-        text
-    })
-}
 
 /// The headers of one request: of a session, of the other era, or of nobody.
 #[derive(Clone, Debug)]
@@ -201,12 +154,15 @@ fn thousands_of_mutated_messages_over_http_are_answered_and_the_gateway_serves_o
     let runtime = Runtime::new().unwrap();
     let (_fake, gateway) = serving(&runtime);
     let client = runtime.block_on(gateway.client());
-    let ran = runner().run(&(mutated(), Headers::any()), |(body, headers)| {
-        let request = headers.on(Request::post("/mcp", body).token(&gateway.token), &client.id);
-        let answer = runtime.block_on(request.send(gateway.port));
-        prop_assert!(is_proper(&answer), "{} {}", answer.status(), answer.text());
-        Ok(())
-    });
+    let ran = runner().run(
+        &(mutated(&MESSAGES, &TOKENS), Headers::any()),
+        |(body, headers)| {
+            let request = headers.on(Request::post("/mcp", body).token(&gateway.token), &client.id);
+            let answer = runtime.block_on(request.send(gateway.port));
+            prop_assert!(is_proper(&answer), "{} {}", answer.status(), answer.text());
+            Ok(())
+        },
+    );
     ran.unwrap();
     runtime.block_on(serves_on(&gateway));
 }
@@ -216,7 +172,7 @@ fn thousands_of_mutated_lines_on_a_pipe_are_survived() {
     let runtime = Runtime::new().unwrap();
     let (_fake, gateway) = serving(&runtime);
     let wire = tokio::sync::Mutex::new(runtime.block_on(Wire::open(&gateway)));
-    let ran = runner().run(&mutated(), |body| {
+    let ran = runner().run(&mutated(&MESSAGES, &TOKENS), |body| {
         runtime.block_on(async {
             let mut wire = wire.lock().await;
             wire.send_bytes(&body).await;

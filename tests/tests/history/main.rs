@@ -6,6 +6,7 @@
 )]
 
 mod arguments;
+mod export;
 mod operations;
 mod retention;
 mod rows;

@@ -94,10 +94,14 @@ async fn sec_03_a_state_that_was_tampered_with_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn sec_03_a_state_is_good_for_its_own_principal_only() {
     let waiting = waiting().await;
-    let mut stranger = waiting.able.clone();
-    stranger.client.token = waiting.gateway.another_token(&["read", "call"]).await;
+    let mut other = waiting.able.clone();
+    other.client.token = waiting.gateway.another_token(&["read", "call"]).await;
     for (tool, talk) in waiting.both() {
-        refused(&stranger.call(tool, ARGUMENTS, &brought(talk)).await);
+        let theirs = other.call(tool, ARGUMENTS, "").await;
+        refused(&other.call(tool, ARGUMENTS, &brought(talk)).await);
+        refused(&waiting.able.call(tool, ARGUMENTS, &brought(&theirs)).await);
+        let done = other.call(tool, ARGUMENTS, &brought(&theirs)).await;
+        assert!(done.text().contains("name for"), "{done:?}");
     }
     waiting.go_on().await;
 }

@@ -7,6 +7,7 @@ mod endless;
 #[path = "../front/wire.rs"]
 mod wire;
 
+use mcpr_tests::{forget_peak, peak_memory};
 use tokio::sync::{Mutex, MutexGuard};
 
 static TURN: Mutex<()> = Mutex::const_new(());
@@ -29,8 +30,7 @@ impl Alone {
 
     /// Counts from here on.
     fn forget(&mut self) {
-        // The peak becomes what is used now (proc(5), clear_refs).
-        std::fs::write("/proc/self/clear_refs", "5").expect("the peak can be set back");
+        forget_peak();
         self.before = peak_memory();
     }
 
@@ -38,18 +38,4 @@ impl Alone {
     fn grown(&self) -> usize {
         peak_memory().saturating_sub(self.before)
     }
-}
-
-/// The most memory that this process has used since it was forgotten, in bytes.
-fn peak_memory() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").expect("there is /proc");
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .expect("the peak");
-    line.trim()
-        .trim_end_matches(" kB")
-        .parse::<usize>()
-        .expect("a number")
-        * 1024
 }

@@ -5,11 +5,14 @@
     reason = "a test that does not find what it looks for has failed"
 )]
 
+mod backup;
 mod calls;
 mod common;
 mod daily;
 mod doors;
 mod ending;
 mod events;
+mod guarded;
 mod leaving;
 mod metrics;
+mod secrets;

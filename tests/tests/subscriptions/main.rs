@@ -14,6 +14,7 @@ mod lives;
 mod recipients;
 mod refusals;
 mod stands;
+mod strangers;
 #[path = "../front/wire.rs"]
 #[allow(dead_code, reason = "other tests use more of it")]
 mod wire;

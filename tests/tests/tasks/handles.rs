@@ -39,9 +39,15 @@ async fn sec_03_the_task_of_somebody_else_is_unknown() {
     let place = place(working(&json!({})).http()).await;
     let (client, id) = place.begun("{}").await;
 
-    let answers = all_answers(&stranger(&place.gateway).await, &id).await;
+    let other = stranger(&place.gateway).await;
+    let other_id = crate::place::begin(&other, "a_work", "{}").await;
 
-    for answer in answers {
+    let answers = [
+        all_answers(&other, &id).await,
+        all_answers(&client, &other_id).await,
+    ];
+
+    for answer in answers.concat() {
         assert!(
             answer.contains("-32602") && answer.contains("Unknown task"),
             "{answer}"
@@ -53,7 +59,9 @@ async fn sec_03_the_task_of_somebody_else_is_unknown() {
             "{method} did not reach the server"
         );
     }
-    assert_eq!(get(&client, &id).await["result"]["status"], "completed");
+    for (owner, id) in [(&client, &id), (&other, &other_id)] {
+        assert_eq!(get(owner, id).await["result"]["status"], "completed");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -78,7 +78,7 @@ async fn cfg_05_a_file_that_cannot_be_read_changes_nothing_and_says_so() {
     ] {
         gateway.rewrite(broken);
         let failed = reload(&gateway).await;
-        assert_eq!(failed["error"]["code"], "invalid", "{broken}: {failed}");
+        assert_eq!(failed["error"]["code"], "invalid_config", "{broken}: {failed}");
         let said = failed["error"]["message"].as_str().expect("a message");
         assert!(said.starts_with("the old configuration stays"), "{said}");
     }
@@ -108,6 +108,22 @@ async fn cfg_05_an_entry_that_cannot_be_used_is_told_of_its_server_alone() {
         ),
         (before, vec!["git_t".to_owned()])
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cfg_05_a_reload_tells_its_warnings_once_and_no_mere_notes() {
+    let gateway = gateway().ready().await;
+
+    gateway.rewrite("{ // A comment is worth a note.\n \"mcpServers\": { \"a\": { \"comand\": \"x\" } } }");
+    let reloaded = reload(&gateway).await;
+
+    let warnings = reloaded["warnings"].as_array().expect("warnings");
+    let [warning] = &warnings[..] else {
+        panic!("{reloaded}")
+    };
+    let text = warning.as_str().expect("a text");
+    assert!(text.contains(":2:25: server `a`: unknown key `comand`"), "{text}");
+    assert!(!text.contains("warning"), "who shows it says so: {text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

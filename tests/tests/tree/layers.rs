@@ -6,7 +6,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
 
 /// Every crate of the product, from the bottom up.
 const LAYERS: [&[&str]; 7] = [
-    &["mcpr-protocol", "mcpr-telemetry"],
+    &["mcpr-protocol", "mcpr-telemetry", "mcpr-secrets"],
     &["mcpr-registry", "mcpr-transport"],
     &["mcpr-upstream", "mcpr-auth", "mcpr-admin", "mcpr-bridge"],
     &["mcpr-router", "mcpr-store"],

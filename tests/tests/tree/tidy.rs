@@ -14,20 +14,25 @@ pub(crate) fn root() -> PathBuf {
 }
 
 fn sources() -> Vec<PathBuf> {
+    files(&["crates", "bins", "tests", "examples"], "rs")
+}
+
+/// The files below these folders whose names end so.
+pub(crate) fn files(folders: &[&str], extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for folder in ["crates", "bins", "tests"] {
-        walk(&root().join(folder), &mut found);
+    for folder in folders {
+        walk(&root().join(folder), extension, &mut found);
     }
     found
 }
 
-fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+fn walk(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder of the workspace").flatten() {
         let path = entry.path();
         let skipped = ["target", "node_modules"].iter().any(|name| path.ends_with(name));
         if path.is_dir() && !skipped {
-            walk(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            walk(&path, extension, found);
+        } else if path.extension().is_some_and(|own| own == extension) {
             found.push(path);
         }
     }

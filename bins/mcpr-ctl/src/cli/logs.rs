@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
 use mcpr_auth::Timestamp;
 use mcpr_telemetry::{Level, UnknownLevel};
 
 /// Which lines of the log are wanted.
 #[derive(Debug, Args)]
-#[command(after_help = READING)]
+#[command(after_help = READING, args_conflicts_with_subcommands = true)]
 pub(crate) struct Logs {
+    #[command(subcommand)]
+    pub(crate) change: Option<LogChange>,
     #[command(flatten)]
     pub(crate) reading: Reading,
     /// Only lines of this level and graver ones
@@ -22,6 +24,18 @@ pub(crate) struct Logs {
     /// Only lines about the request with this requestId or correlationId
     #[arg(long, value_name = "ID")]
     pub(crate) request: Option<String>,
+}
+
+/// What can be changed of the log.
+#[derive(Debug, Subcommand)]
+pub(crate) enum LogChange {
+    /// Show what the running gateway logs, or change it from the next line on
+    #[command(after_help = LEVELS)]
+    Level {
+        /// The least grave level that is logged from now on; without it nothing changes
+        #[arg(value_name = "LEVEL", value_parser = level(), ignore_case = true)]
+        level: Option<Level>,
+    },
 }
 
 /// What a server has written to its standard error.
@@ -91,9 +105,16 @@ Examples:
   mcpr-ctl logs --server git --since 10m
   mcpr-ctl logs --request 812 --json | jq .duration";
 
+const LEVELS: &str = "\
+A level that was set so lasts until the gateway ends, or until the configuration says another level than it does now.
+
+Examples:
+  mcpr-ctl logs level
+  mcpr-ctl logs level debug";
+
 const SAYING: &str = "\
-These lines are in the log only while the gateway's log level is debug or trace: start it with --log-level debug, or
-set log.level. What a server said last before it failed is also in the reason that `mcpr-ctl servers show` gives.";
+These lines are in the log only while the gateway's log level is debug or trace: `mcpr-ctl logs level debug`, or start
+it with --log-level debug. What a server said last before it failed is also in the reason that `mcpr-ctl servers show` gives.";
 
 #[cfg(test)]
 mod tests {

@@ -20,7 +20,8 @@ pub(super) const ENVIRONMENT: &str = "\
 Environment (a flag wins over a variable, and that over the file):
   MCPR_CONFIG      as --config, for one file
   MCPR_HOME        one folder for configuration, database, logs and socket, in place of the folders below
-  MCPR_TOKEN       mcpr-ctl: the admin token for --gateway; mcpr-gateway connect: the token for --url
+  MCPR_TOKEN       mcpr-ctl: the admin token for --gateway; mcpr-gateway connect: the token for --url; both: the
+                   token for the control socket, if the configuration says control.token
   NO_COLOR         no colours, unless --color says otherwise
   CLICOLOR_FORCE   colours off a terminal too
 
@@ -75,7 +76,7 @@ What goes in:
 
 const MAIN_VARIABLES: &str = "\
 Environment (`mcpr-ctl help environment` has all):
-  MCPR_TOKEN    the admin token for --gateway
+  MCPR_TOKEN    the admin token for --gateway, or for the socket if control.token is set
   MCPR_GATEWAY  as --gateway
   MCPR_SOCKET   as --socket
   MCPR_CONFIG   as --config

@@ -11,11 +11,13 @@ mod names;
 mod network;
 mod report;
 mod scene;
+mod secrets;
 mod servers;
 mod shell;
 mod tokens;
 
 use mcpr_admin::ExitCode;
+use mcpr_config::Config;
 
 use self::report::{Check, Report};
 use self::scene::Scene;
@@ -26,7 +28,9 @@ use crate::problem::Problem;
 /// `doctor`
 pub(super) async fn run(global: &Global, out: &Out) -> Result<ExitCode, Problem> {
     let scene = Scene::gather(global).await?;
-    let report = Report::of(checks(&scene).await);
+    let secrets = scene.config.as_ref().map(Config::secrets).unwrap_or_default();
+    let checks = checks(&scene).await.into_iter();
+    let report = Report::of(checks.map(|check| check.scrubbed(&secrets)).collect());
     out.report(&report, report::page)?;
     out.note(&report.verdict());
     Ok(report.exit(scene.config.is_err() && !scene.elsewhere))
@@ -48,6 +52,7 @@ async fn checks(scene: &Scene) -> Vec<Check> {
         network::checks(scene),
         names::checks(scene),
         files::checks(scene),
+        secrets::checks(scene),
         tokens::checks(scene),
         beside::checks(scene),
     ]

@@ -61,6 +61,7 @@ fn text(event: &Event, look: &Look) -> String {
         (EventKind::Server, None, _) => format!("{server} is gone"),
         (EventKind::Call, _, Some(call)) => called(&server, call, look),
         (EventKind::Catalog, ..) => "changed".to_owned(),
+        (EventKind::Pins, ..) => server,
         (EventKind::Call, _, None) => server,
     };
     match &event.reason {

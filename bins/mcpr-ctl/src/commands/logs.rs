@@ -1,6 +1,7 @@
 //! The log of the gateway.
 
 mod entry;
+mod level;
 mod pretty;
 mod source;
 mod tail;
@@ -18,10 +19,12 @@ use self::source::Source;
 use self::tail::Tail;
 use self::wanted::Wanted;
 use crate::cli::Global;
-use crate::cli::logs::{Logs, Reading, ServerLogs};
+use crate::cli::logs::{LogChange, Logs, Reading, ServerLogs};
+use crate::connect::Gateway;
 use crate::interrupt::unless_interrupted;
 use crate::out::Out;
 use crate::out::look::Look;
+use crate::out::text::tame_json;
 use crate::problem::Problem;
 use crate::suggest;
 
@@ -46,6 +49,9 @@ const BEFORE: usize = 10;
 
 /// `logs`
 pub(super) async fn logs(global: &Global, out: &Out, asked: &Logs) -> Result<ExitCode, Problem> {
+    if let Some(LogChange::Level { level }) = asked.change {
+        return level::level(&Gateway::locate(global)?, out, level).await;
+    }
     let reader = Reader {
         out,
         wanted: Wanted {
@@ -75,7 +81,7 @@ pub(super) async fn of_server(global: &Global, out: &Out, asked: &ServerLogs) ->
         line: Entry::said,
         nothing: format!(
             "the log has nothing that `{name}` wrote to standard error; it is logged at the level debug: \
-             `mcpr-gateway --log-level debug`, or `mcpr-ctl config set log.level debug` and a restart"
+             `mcpr-ctl logs level debug`"
         ),
     };
     reader.run(global, &asked.reading).await
@@ -149,6 +155,7 @@ impl Reader<'_> {
             return None;
         }
         Some(match self.out.is_json() {
+            true if self.out.is_terminal() => tame_json(&entry.json()),
             true => entry.json(),
             false => (self.line)(&entry, &self.out.look()),
         })

@@ -8,7 +8,8 @@ mod test;
 
 use std::time::Duration;
 
-use mcpr_admin::{ExitCode, ListServers, ServerList, ServerReport, ServerState};
+use mcpr_admin::{ExitCode, ListServers, PinCounts, ServerList, ServerReport, ServerState};
+use mcpr_config::clients::shell_word;
 
 use super::logs;
 use crate::books::Books;
@@ -125,9 +126,12 @@ pub(super) fn state(state: ServerState) -> Cell {
     Cell::from(state.as_str()).paint(paint)
 }
 
-/// Why it is not well, and when it is tried again.
+/// Why it is not well, when it is tried again, and what of its tools is not as it was approved.
 fn problem(server: &ServerReport) -> Option<String> {
-    retried(server.reason.as_deref(), server.retry_in_ms)
+    joined([
+        retried(server.reason.as_deref(), server.retry_in_ms),
+        pins(server),
+    ])
 }
 
 fn retried(reason: Option<&str>, retry_in_ms: Option<u64>) -> Option<String> {
@@ -135,6 +139,27 @@ fn retried(reason: Option<&str>, retry_in_ms: Option<u64>) -> Option<String> {
         0 => "next try now".to_owned(),
         _ => format!("next try in {}", phrase::duration(Duration::from_millis(ms))),
     });
-    let known: Vec<_> = [reason.map(str::to_owned), retry].into_iter().flatten().collect();
+    joined([reason.map(str::to_owned), retry])
+}
+
+fn joined(known: [Option<String>; 2]) -> Option<String> {
+    let known: Vec<_> = known.into_iter().flatten().collect();
     (!known.is_empty()).then(|| known.join("; "))
+}
+
+/// What of its tools is not as it was approved.
+pub(super) fn pins(server: &ServerReport) -> Option<String> {
+    let PinCounts { changed, new, held } = server.pins?;
+    let counts = [(changed, "changed"), (new, "new")];
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<_> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+    let held = match held {
+        0 => String::new(),
+        held => format!(", {held} held back"),
+    };
+    let name = shell_word(&server.name);
+    Some(format!(
+        "tools {} since approved{held}: mcpr-ctl pins diff {name}",
+        counts.join(" and ")
+    ))
 }

@@ -28,7 +28,7 @@ pub(super) async fn show(
 }
 
 fn health(status: &StatusReport) -> ExitCode {
-    match status.servers.iter().all(|server| server.state.is_fine()) {
+    match status.servers.iter().all(|server| server.is_fine()) {
         true => ExitCode::Ok,
         false => ExitCode::Partly,
     }

@@ -14,6 +14,7 @@ pub(super) enum Kind {
     Toolset,
     Project,
     Token,
+    Secret,
     Client,
 }
 
@@ -24,7 +25,7 @@ impl Kind {
         let words: Vec<_> = path.split_whitespace().skip(1).collect();
         let value = arg.get_value_names()?.first()?.as_str();
         match (value, &words[..]) {
-            ("SERVER", _) => Some(Self::Server),
+            ("SERVER" | "SERVER[.TOOL]", _) => Some(Self::Server),
             ("TOOL", ["toolsets" | "tokens", ..]) => Some(Self::Entry),
             ("TOOL", _) => Some(Self::Tool),
             ("PROMPT", _) => Some(Self::Prompt),
@@ -44,6 +45,7 @@ impl Kind {
             "servers" => Some(Self::Server),
             "toolsets" => Some(Self::Toolset),
             "projects" => Some(Self::Project),
+            "secrets" => Some(Self::Secret),
             "clients" => Some(Self::Client),
             _ => None,
         }

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use clap::{CommandFactory, FromArgMatches};
 use clap_complete::CompletionCandidate;
-use mcpr_admin::{ClientError, ListProjects, ListPrompts, ListServers, ListTokens, ListTools, ListToolsets};
+use mcpr_admin::{
+    ClientError, ListProjects, ListPrompts, ListSecrets, ListServers, ListTokens, ListTools, ListToolsets,
+};
 use mcpr_config::clients::ClientApp;
 use tokio::runtime::Builder;
 use tokio::time::timeout;
@@ -70,6 +72,7 @@ async fn ask(gateway: &Gateway, kind: Kind) -> Result<Vec<Name>, ClientError> {
         Kind::Toolset => toolsets(gateway).await?,
         Kind::Project => projects(gateway).await?,
         Kind::Token => tokens(gateway).await?,
+        Kind::Secret => secrets(gateway).await?,
         Kind::Client => Vec::new(),
     })
 }
@@ -137,6 +140,14 @@ async fn tokens(gateway: &Gateway) -> Result<Vec<Name>, ClientError> {
         .iter()
         .map(|token| Name::new(&token.id, Some(&token.name)))
         .collect())
+}
+
+async fn secrets(gateway: &Gateway) -> Result<Vec<Name>, ClientError> {
+    let list = gateway.ask(&ListSecrets {}).await?.secrets;
+    let names = list
+        .iter()
+        .map(|secret| Name::new(&secret.name, Some(secret.state.as_str())));
+    Ok(names.collect())
 }
 
 impl Name {

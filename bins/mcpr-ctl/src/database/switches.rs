@@ -192,6 +192,7 @@ fn report(entry: &ServerEntry, on: bool) -> ServerReport {
         retry_in_ms: None,
         pid: None,
         starts: 0,
+        pins: None,
         backends: Vec::new(),
     }
 }

@@ -2,14 +2,16 @@
 
 use mcpr_protocol::RawJson;
 
+use super::text::tame_json;
+
 /// Spreads a JSON text over indented lines. Only white space changes: reading the numbers and
-/// writing them again could round them.
+/// writing them again could round them. What could command a terminal is escaped.
 pub(crate) fn indent(raw: &RawJson) -> String {
     let mut lines = Lines::default();
     for c in raw.as_str().chars() {
         lines.take(c);
     }
-    lines.text
+    tame_json(&lines.text)
 }
 
 #[derive(Default)]

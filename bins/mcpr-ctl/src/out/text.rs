@@ -13,9 +13,47 @@ pub(crate) fn printable(text: &str) -> String {
         .collect()
 }
 
-/// Control characters move the cursor and more; bidirectional marks show a text as another one.
+/// A JSON text with its lines, where what commands a terminal and what nobody sees is written as JSON escapes it:
+/// for whoever has to judge what a server wrote.
+pub(crate) fn visible(json: &str) -> String {
+    escaped(json, |c| commands(c) || is_unseen(c))
+}
+
+/// A JSON text where what could command a terminal is written as JSON escapes it: it means the same.
+pub(crate) fn tame_json(json: &str) -> String {
+    escaped(json, commands)
+}
+
+/// A JSON text with some characters as JSON escapes them. Line ends aside, these must be within strings.
+fn escaped(json: &str, is_meant: impl Fn(char) -> bool) -> String {
+    let mut units = [0; 2];
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '\n' || !is_meant(c) {
+            text.push(c);
+            continue;
+        }
+        let escapes = c.encode_utf16(&mut units).iter();
+        text.extend(escapes.map(|unit| format!("\\u{unit:04x}")));
+    }
+    text
+}
+
+/// Control characters move the cursor and more; bidirectional marks show a text as another one, and so may
+/// the separators of lines.
 fn commands(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    let turns =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// Characters without a shape, in which a text can hide that a model reads (Unicode 16, `Cf` and tags).
+fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 /// At most `width` letters of the text; what was cut off shows as `…`.
@@ -37,6 +75,25 @@ mod tests {
 
         assert_eq!(one_line(text), "a[31mb cd e");
         assert_eq!(printable(text), "a[31mb\n cd\te");
+    }
+
+    #[test]
+    fn ctl_04_what_cannot_be_seen_shows_as_json_escapes_it() {
+        let text = "a\u{202e}b\u{200b}c\u{e0041}\td\ne\u{9b}é";
+        assert_eq!(
+            visible(text),
+            "a\\u202eb\\u200bc\\udb40\\udc41\\u0009d\ne\\u009bé"
+        );
+    }
+
+    #[test]
+    fn ctl_04_json_on_a_terminal_means_the_same_and_commands_nothing() {
+        let json = serde_json::json!({ "text": "a\u{9b}31m\u{202e}\u{7f}\u{2028}é🖥" });
+
+        let tame = tame_json(&json.to_string());
+
+        assert!(!tame.chars().any(commands), "{tame}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&tame).unwrap(), json);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcpr_admin::{
-    ExitCode, ProjectList, PromptList, ResourceList, ServerList, StatusReport, TokenList, ToolList,
+    ExitCode, PinList, ProjectList, PromptList, ResourceList, ServerList, StatusReport, TokenList, ToolList,
     ToolsetList,
 };
 use mcpr_protocol::RawJson;
@@ -209,6 +209,7 @@ impl Steady for ServerList {
 }
 
 impl Steady for ToolList {}
+impl Steady for PinList {}
 impl Steady for PromptList {}
 impl Steady for ResourceList {}
 impl Steady for ToolsetList {}

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a story ends at its first surprise")]
 
+mod backup;
 mod calls;
 mod clients;
 mod completions;
@@ -18,9 +19,11 @@ mod logs;
 mod offline;
 mod online;
 mod open;
+mod pins;
 mod projects;
 mod running;
 mod samples;
+mod secrets;
 mod servers;
 mod servers_file;
 mod shelf;

@@ -10,7 +10,7 @@ const RELOADED: &str = r#"{"files":["/etc/mcpr/mcpr.json"],"added":["docs"],"rem
 
 const SAME: &str = r#"{"files":["/etc/mcpr/mcpr.json"],"unchanged":1}"#;
 
-const BROKEN: &str = r#"{"error":{"code":"invalid","message":"/etc/mcpr/mcpr.json:3:1: it is no JSON","hint":"the old configuration stays in force"}}"#;
+const BROKEN: &str = r#"{"error":{"code":"invalid_config","message":"/etc/mcpr/mcpr.json:3:1: it is no JSON","hint":"the old configuration stays in force"}}"#;
 
 const DRAINED: &str = r#"{"pid":8123,"finished":3,"abandoned":0}"#;
 

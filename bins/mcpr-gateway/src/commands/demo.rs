@@ -30,14 +30,10 @@ use crate::{log, out, summary, welcome};
 pub(super) fn run(args: &Demo) -> Result<ExitCode, Problem> {
     let home = Home::make()?;
     let locations = locations(&home)?;
-    let settings = Settings::read(locations, &Process, &args.overrides(), args.log.file())?;
+    let mut settings = Settings::read(locations, &Process, &args.overrides(), args.log.file())?;
+    settings.memory = args.log.memory();
     let network = doors::network(&settings.config.gateway, Vec::new())?;
-    let doors = Doors::take(
-        &settings.config.gateway,
-        network,
-        &settings.paths.socket,
-        Door::Tokens,
-    )?;
+    let doors = Doors::take(&settings.config.gateway, network, &settings.paths, Door::Tokens)?;
     let telemetry = log::start(&settings, false)?;
     let url = doors.url();
     let place = settings

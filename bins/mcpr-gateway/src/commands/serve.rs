@@ -12,6 +12,7 @@ use mcpr_transport::http::server::{Bound, Options};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::claim::Claim;
 use crate::cli::Serve;
 use crate::doors::{self, Doors};
 use crate::host::{Host, SERVERS_GRACE, runtime};
@@ -19,17 +20,18 @@ use crate::manager::{Manager, Notice};
 use crate::problem::{Problem, chain};
 use crate::settings::Settings;
 use crate::signals::{Reload, Signals};
-use crate::{log, orphans, out, summary, welcome};
+use crate::{log, memory, orphans, out, summary, welcome};
 
 /// How long the operator's door may take to close.
 const LEAVE: Duration = Duration::from_millis(1500);
 
 /// Serves clients over HTTP until it is told to stop.
 pub(super) fn run(args: &Serve, mut manager: Manager) -> Result<ExitCode, Problem> {
-    let settings = Settings::load(&args.files.config, &args.overrides(), args.log.file())?;
+    let mut settings = Settings::load(&args.files.config, &args.overrides(), args.log.file())?;
+    settings.memory = args.log.memory();
     let network = doors::network(&settings.config.gateway, manager.sockets())?;
     let door = door(args.no_auth, network.iter().filter_map(Bound::local_addr))?;
-    let doors = Doors::take(&settings.config.gateway, network, &settings.paths.socket, door)?;
+    let doors = Doors::take(&settings.config.gateway, network, &settings.paths, door)?;
     let telemetry = log::start(&settings, false)?;
     let url = doors.url();
     // Who wants JSON on stderr wants nothing else there, but a token is shown once or never.
@@ -64,13 +66,15 @@ fn door(no_auth: bool, mut listen: impl Iterator<Item = SocketAddr>) -> Result<D
 
 /// Runs a gateway behind these doors until it is told to stop; `greet` talks to people meanwhile.
 pub(super) fn keep_running(
-    settings: Settings,
+    mut settings: Settings,
     doors: Doors,
     telemetry: &Arc<Telemetry>,
     manager: &Manager,
     greet: impl AsyncFnOnce(&Host),
 ) -> Result<ExitCode, Problem> {
     let runtime = runtime()?;
+    let tracer = log::tracer();
+    settings.tracer = tracer.clone();
     let ended = runtime.block_on(async {
         tokio::select! {
             ended = live(settings, doors, telemetry, manager, greet) => ended,
@@ -82,6 +86,7 @@ pub(super) fn keep_running(
     }
     // What is still at work after all was given its time is not waited for.
     runtime.shutdown_background();
+    tracer.shut_down();
     ended
 }
 
@@ -95,10 +100,14 @@ async fn live(
     let mut signals = Signals::listen()?;
     let reload = Reload::listen()?;
     let (url, urls) = (doors.url(), doors.urls());
+    let memory = settings.memory;
     let host = tokio::select! {
         host = Host::start(settings, telemetry, urls) => host?,
         _ = signals.end() => return Ok(ExitCode::Ok),
     };
+    if doors.operators == Door::Guarded {
+        welcome::lacks_operators(&host).await;
+    }
     let mut fronts = Fronts::open(&host, doors);
     tracing::info!(url, "listening");
     manager.tell(Notice::Ready("starting servers"));
@@ -114,6 +123,7 @@ async fn live(
         () = for_ever(host.gateway.follow_files()) => None,
         () = for_ever(greet(&host)) => None,
         () = for_ever(orphans::bury(&host.guardian)) => None,
+        () = for_ever(memory::tell(memory)) => None,
     };
     manager.tell(Notice::Stopping);
     tokio::select! {
@@ -136,6 +146,7 @@ pub(super) async fn for_ever(work: impl Future<Output = ()>) {
 struct Fronts {
     network: JoinSet<io::Result<()>>,
     control: JoinSet<io::Result<()>>,
+    _claim: Claim,
 }
 
 impl Fronts {
@@ -144,8 +155,10 @@ impl Fronts {
             network,
             control,
             door,
+            operators,
             options,
             tls,
+            claim,
         } = doors;
         let secured = Options {
             tls,
@@ -154,6 +167,7 @@ impl Fronts {
         let mut fronts = Self {
             network: JoinSet::new(),
             control: JoinSet::new(),
+            _claim: claim,
         };
         for bound in network {
             let serving = http::serve(host.gateway.clone(), bound, door, secured.clone());
@@ -163,7 +177,7 @@ impl Fronts {
             Ok(control) => {
                 fronts
                     .control
-                    .spawn(http::serve(host.gateway.clone(), control, Door::Control, options));
+                    .spawn(http::serve(host.gateway.clone(), control, operators, options));
             }
             Err(error) => tracing::warn!(
                 error = &error as &dyn std::error::Error,

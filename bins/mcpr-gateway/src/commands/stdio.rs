@@ -19,7 +19,7 @@ use crate::host::{Host, SERVERS_GRACE, runtime};
 use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::signals::Signals;
-use crate::{log, orphans};
+use crate::{log, memory, orphans};
 
 /// How long everything may take from the end of input on. The client waits, and kills after some
 /// seconds; then the guardian ends what is left (B47).
@@ -27,9 +27,12 @@ const ALL: Duration = Duration::from_millis(2800);
 
 /// Runs a whole gateway on standard input and output, until the client closes its end.
 pub(super) fn run(args: &Stdio) -> Result<ExitCode, Problem> {
-    let settings = Settings::load(&args.files.config, &args.overrides(), args.log.file())?;
+    let mut settings = Settings::load(&args.files.config, &args.overrides(), args.log.file())?;
+    settings.memory = args.log.memory();
     let telemetry = log::start(&settings, true)?;
     let runtime = runtime()?;
+    let tracer = log::tracer();
+    settings.tracer = tracer.clone();
     let asked = Asked {
         project: args.project.as_deref().map(Into::into),
         toolset: args.toolset.as_deref().map(Into::into),
@@ -38,12 +41,14 @@ pub(super) fn run(args: &Stdio) -> Result<ExitCode, Problem> {
     let ended = runtime.block_on(serve(settings, &telemetry, asked));
     // A read of standard input cannot be called off.
     runtime.shutdown_background();
+    tracer.shut_down();
     ended
 }
 
 async fn serve(settings: Settings, telemetry: &Telemetry, asked: Asked) -> Result<ExitCode, Problem> {
     let mut signals = Signals::listen()?;
     let principal = principal(&settings.config.files);
+    let memory = settings.memory;
     let host = tokio::select! {
         host = Host::start(settings, telemetry, Vec::new()) => host?,
         _ = signals.end() => return Ok(ExitCode::Ok),
@@ -58,6 +63,7 @@ async fn serve(settings: Settings, telemetry: &Telemetry, asked: Asked) -> Resul
         }
         () = host.gateway.follow_files() => None,
         () = for_ever(orphans::bury(&host.guardian)) => None,
+        () = for_ever(memory::tell(memory)) => None,
     };
     let end = async {
         let Some(served) = served else {

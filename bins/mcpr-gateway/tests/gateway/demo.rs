@@ -104,5 +104,5 @@ fn the_demo_lives_in_a_home_that_is_chosen() {
     )));
     let mut files = stage.files();
     files.retain(|name| !name.starts_with("mcpr.db-"));
-    assert_eq!(files, ["ctl.sock", "logs", "mcpr.db"]);
+    assert_eq!(files, ["ctl.sock", "logs", "mcpr.db", "mcpr.lock"]);
 }

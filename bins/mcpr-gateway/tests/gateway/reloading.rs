@@ -50,6 +50,28 @@ fn cfg_05_a_file_that_changes_is_taken_over_and_what_is_the_same_lives_on() {
 }
 
 #[test]
+fn cfg_05_a_file_that_vanishes_ends_no_server_and_may_come_back() {
+    let stage = Stage::new();
+    stage.write("mcpr.json", &file(&["calc"]));
+    let mut gateway = stage.serve();
+    let calc = gateway.children();
+
+    std::fs::rename(stage.path("mcpr.json"), stage.path("aside")).unwrap();
+    gateway.hears("is gone");
+
+    assert_eq!(gateway.children(), calc);
+    stage.write("mcpr.json", &file(&["calc", "clock"]));
+    until("the new server is up", || {
+        (servers(&gateway) == ["calc", "clock"]).then_some(())
+    });
+    let both = gateway.children();
+    assert!(
+        calc.iter().all(|pid| both.contains(pid)),
+        "calc is the same process"
+    );
+}
+
+#[test]
 fn cfg_05_a_hangup_has_the_configuration_read_again() {
     let stage = Stage::new();
     stage.write("mcpr.json", &file(&["calc"]));

@@ -1,6 +1,8 @@
 //! The start of a gateway, and why there may be none.
 
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -60,6 +62,64 @@ fn a_second_gateway_of_the_same_home_is_refused() {
         ask(first.port(), Some(&first.token()), "tools/list", json!({})).0,
         200
     );
+}
+
+#[test]
+fn a_second_gateway_is_refused_where_the_first_has_no_control_socket_too() {
+    let stage = Stage::serving(&[]);
+    stage.write("ctl.sock", "a file, not a socket");
+    let mut first = stage.start(&["--port", "0"]);
+    first.hears("no servers");
+
+    let second = stage.run(&["--port", "0"]);
+
+    assert_eq!(second.code, 8, "{second}");
+    for part in [&format!("process {}", first.pid()), "MCPR_HOME", "mcpr.db"] {
+        assert!(second.stderr.contains(part), "{second}");
+    }
+    first.signal(rustix::process::Signal::TERM);
+    assert_eq!(first.exit_code(), 0);
+    stage.start(&["--port", "0"]).hears("no servers");
+}
+
+#[test]
+fn log_04_all_that_a_gateway_keeps_is_for_its_owner_alone_whatever_the_umask() {
+    let stage = Stage::serving(&["calc"]);
+    let home = stage.path("state").display().to_string();
+    let config = stage.path("mcpr.json").display().to_string();
+    let open = format!("umask 0; export MCPR_HOME={home}; exec \"$0\" \"$@\"");
+    let mut gateway = stage.start_under(&["sh", "-c", &open], &["--config", &config, "--port", "0"]);
+    gateway.hears("; `mcpr-ctl status` shows more");
+
+    let kept = modes(&stage.path("state"));
+
+    let names: Vec<&str> = kept.iter().map(|(name, _)| name.as_str()).collect();
+    for name in [
+        "mcpr.db",
+        "mcpr.db-wal",
+        "mcpr.db-shm",
+        "mcpr.lock",
+        "ctl.sock",
+        "logs",
+    ] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+    for (name, mode) in kept {
+        let folder = ["state", "logs"].contains(&name.as_str());
+        assert_eq!(mode, if folder { 0o700 } else { 0o600 }, "{name}");
+    }
+}
+
+/// The names and modes of a folder and of all in it.
+fn modes(path: &Path) -> Vec<(String, u32)> {
+    let found = std::fs::symlink_metadata(path).unwrap();
+    let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+    let below = std::fs::read_dir(path).ok().filter(|_| found.is_dir());
+    let below = below.into_iter().flatten().flatten();
+    let own = (name, found.permissions().mode() & 0o777);
+    std::iter::once(own)
+        .chain(below.flat_map(|entry| modes(&entry.path())))
+        .collect()
 }
 
 #[test]

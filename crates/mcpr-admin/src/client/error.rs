@@ -52,8 +52,13 @@ pub enum ClientError {
     #[error("the answer (HTTP {0}) is not from mcpr's admin API")]
     NotAdmin(StatusCode),
     /// The gateway wants a token, or a better one; the text says why.
-    #[error("{0}")]
-    Unauthorized(String),
+    #[error("{reason}")]
+    Unauthorized {
+        /// Who wants it.
+        target: Target,
+        /// What it says.
+        reason: String,
+    },
     /// The gateway says why it was not done.
     #[error(transparent)]
     Refused(Failure),
@@ -64,7 +69,7 @@ impl ClientError {
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::NotRunning { .. } | Self::Unreachable { .. } | Self::NotAdmin(_) => ExitCode::NotRunning,
-            Self::Forbidden { .. } | Self::Unauthorized(_) => ExitCode::Permission,
+            Self::Forbidden { .. } | Self::Unauthorized { .. } => ExitCode::Permission,
             Self::Broken(_) | Self::Unreadable(_) => ExitCode::Failed,
             Self::TimedOut(_) => ExitCode::TimedOut,
             Self::Refused(failure) => failure.code.exit_code(),

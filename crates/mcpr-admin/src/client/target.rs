@@ -21,7 +21,12 @@ use crate::{PREFIX, Secret};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
     /// At a local socket.
-    Socket(PathBuf),
+    Socket {
+        /// Its file.
+        path: PathBuf,
+        /// The token to show, which most do not want to see.
+        token: Option<Secret>,
+    },
     /// At an address.
     Http {
         /// Host and port.
@@ -82,7 +87,7 @@ impl Target {
                 .insert(ACCEPT, HeaderValue::from_static(accept));
         }
         let answer = match self {
-            Self::Socket(path) => Answer::to(self.reached(local(path)).await?, request).await,
+            Self::Socket { path, .. } => Answer::to(self.reached(local(path)).await?, request).await,
             Self::Http { authority, .. } => Answer::to(self.reached(remote(authority)).await?, request).await,
         };
         answer.map_err(ClientError::Broken)
@@ -90,7 +95,7 @@ impl Target {
 
     fn request(&self, path: &str, body: Bytes) -> Request<Full<Bytes>> {
         let base = match self {
-            Self::Socket(_) => "",
+            Self::Socket { .. } => "",
             Self::Http { base, .. } => base,
         };
         let mut request = Request::post(format!("{base}{PREFIX}{path}"))
@@ -106,19 +111,15 @@ impl Target {
 
     fn host(&self) -> &str {
         match self {
-            Self::Socket(_) => "localhost",
+            Self::Socket { .. } => "localhost",
             Self::Http { authority, .. } => authority.as_str(),
         }
     }
 
     /// A token that cannot stand in a header is no token of mcpr; without it the gateway says what to do.
     fn authorization(&self) -> Option<HeaderValue> {
-        let Self::Http {
-            token: Some(token), ..
-        } = self
-        else {
-            return None;
-        };
+        let (Self::Http { token, .. } | Self::Socket { token, .. }) = self;
+        let token = token.as_ref()?;
         let mut value = HeaderValue::try_from(format!("Bearer {}", token.reveal())).ok()?;
         value.set_sensitive(true);
         Some(value)
@@ -146,7 +147,7 @@ impl Target {
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Socket(path) => write!(f, "{}", path.display()),
+            Self::Socket { path, .. } => write!(f, "{}", path.display()),
             Self::Http { authority, base, .. } => write!(f, "http://{authority}{base}"),
         }
     }

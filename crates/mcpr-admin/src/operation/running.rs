@@ -124,11 +124,13 @@ pub enum EventKind {
     Server,
     /// What is offered changed.
     Catalog,
+    /// Tools of a server are not what was approved, or are again.
+    Pins,
     /// A call ended.
     Call,
 }
 
-words!(EventKind { Server = "server", Catalog = "catalog", Call = "call" });
+words!(EventKind { Server = "server", Catalog = "catalog", Pins = "pins", Call = "call" });
 
 fn is_zero(count: &u64) -> bool {
     *count == 0

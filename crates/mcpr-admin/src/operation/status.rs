@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::PinCounts;
 use crate::words::words;
 
 /// Asks how the gateway and all its servers are doing.
@@ -86,9 +87,19 @@ pub struct ServerReport {
     pub pid: Option<u32>,
     /// How often it was started or connected since the gateway started.
     pub starts: u64,
+    /// How many of its tools differ from what is approved; absent where none does, or they are not compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pins: Option<PinCounts>,
     /// Its backends, where it has several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backends: Vec<BackendReport>,
+}
+
+impl ServerReport {
+    /// Whether nobody needs to look after it: it is as it should be, and so are its tools.
+    pub fn is_fine(&self) -> bool {
+        self.state.is_fine() && self.pins.is_none()
+    }
 }
 
 /// How one of the equal backends of a server is doing.

@@ -199,6 +199,8 @@ pub enum CheckedOf {
     Switch,
     /// Whether its definition can be used.
     Definition,
+    /// Whether its definition is the one that was approved.
+    Pin,
     /// Whether it shares its name with others, or was renamed or shortened.
     Naming,
     /// What the token allows.
@@ -226,6 +228,7 @@ words!(CheckedOf {
     Filter = "filter",
     Switch = "switch",
     Definition = "definition",
+    Pin = "pin",
     Naming = "naming",
     Token = "token",
     Project = "project",

@@ -71,6 +71,9 @@ ctl_03_the_json_of! {
     ctl_03_list_tokens: ListTokens {};
     ctl_03_rotate_token: RotateToken { which: "laptop".into(), grace_seconds: Some(86400) };
     ctl_03_revoke_token: RevokeToken { which: "laptop".into() };
+    ctl_03_list_secrets: ListSecrets {};
+    ctl_03_set_secret: SetSecret { name: "jira-token".into(), value: Secret::new("hunter2") };
+    ctl_03_remove_secret: RemoveSecret { name: "github".into() };
     ctl_03_stop: Stop {};
     ctl_03_discover_tools: DiscoverTools {
         server: text("git"),
@@ -130,6 +133,14 @@ ctl_03_the_json_of! {
     ctl_03_enable_server: EnableServer { name: "git".into() };
     ctl_03_disable_server: DisableServer { name: "git".into() };
     ctl_03_restart_server: RestartServer { name: "git".into() };
+    ctl_03_list_pins: ListPins { server: text("git") };
+    ctl_03_diff_pins: DiffPins { name: text("git.push") };
+    ctl_03_approve_pins: ApprovePins {
+        approvals: vec![
+            Approval { server: "git".into(), tool: "push".into(), hash: text("9f86d081") },
+            Approval { server: "git".into(), tool: "pull".into(), hash: None },
+        ],
+    };
     ctl_03_reload: Reload {};
     ctl_03_drain: Drain { wait_ms: Some(30_000) };
     ctl_03_list_history: ListHistory {
@@ -154,6 +165,8 @@ ctl_03_the_json_of! {
         status: Some(CallStatus::Cancelled),
         principal: text("local"),
     };
+    ctl_03_show_log: ShowLog {};
+    ctl_03_set_log_level: SetLogLevel { level: "debug".into() };
 }
 
 #[tokio::test]

@@ -1,8 +1,10 @@
 //! A gateway that answers every operation with a fixed sample.
 
 mod history;
+mod pins;
 mod projects;
 pub(crate) mod running;
+mod secrets;
 mod switches;
 pub(crate) mod toolsets;
 
@@ -70,11 +72,30 @@ samples! {
     EnableServer => Ok(switches::server());
     DisableServer => Ok(switches::off());
     RestartServer => Ok(switches::server());
+    ListPins => Ok(pins::list());
+    DiffPins => Ok(pins::diff());
+    ApprovePins => Ok(pins::approved());
     Reload => Ok(running::reloaded());
     Drain => Ok(running::drained());
     ListHistory => Ok(history::list());
     ShowCall => Ok(history::call());
     PurgeHistory => Ok(Purged { deleted: 412 });
+    ListSecrets => Ok(SecretList { secrets: vec![secrets::unset(), secrets::set()] });
+    SetSecret => Ok(secrets::set());
+    RemoveSecret => Ok(secrets::unset());
+    ShowLog => Ok(log("info", 0));
+    SetLogLevel => Ok(log("debug", 3));
+}
+
+fn log(level: &str, shed: u64) -> LogReport {
+    LogReport {
+        level: level.into(),
+        configured: "info".into(),
+        file: text("/home/ann/.local/state/mcpr/logs/mcpr_2027-01-15T08-00-00.log"),
+        shed,
+        lost: 0,
+        history_shed: 0,
+    }
 }
 
 pub(crate) fn text(text: &str) -> Option<String> {
@@ -123,6 +144,7 @@ fn servers() -> Vec<ServerReport> {
         retry_in_ms: None,
         pid: Some(8130),
         starts: 1,
+        pins: None,
         backends: Vec::new(),
     };
     let docs = ServerReport {
@@ -138,6 +160,11 @@ fn servers() -> Vec<ServerReport> {
         retry_in_ms: Some(4000),
         pid: None,
         starts: 7,
+        pins: Some(PinCounts {
+            changed: 1,
+            new: 1,
+            held: 2,
+        }),
         backends: vec![backend("10.0.0.1:8080/mcp", 3), backend("10.0.0.2:8080/mcp", 4)],
     };
     vec![git, docs]

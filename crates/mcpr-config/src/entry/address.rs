@@ -55,6 +55,16 @@ pub(crate) fn shown(url: &str) -> String {
     }
 }
 
+/// What of a URL is secret by its place: user, password, and the values of its query.
+pub(super) fn secrets(url: &str) -> impl Iterator<Item = &str> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let user = authority(rest).rsplit_once('@').map(|(user, _)| user);
+    let query = rest.split_once('?').map(|(_, query)| query);
+    let values = query.into_iter().flat_map(|query| query.split(['&', '#']));
+    let values = values.map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
+    user.into_iter().flat_map(|user| user.split(':')).chain(values)
+}
+
 /// What tells the URL from those of equal servers: host, port and path.
 pub(crate) fn label(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
@@ -81,6 +91,16 @@ mod tests {
     fn a_label_holds_no_query() {
         assert_eq!(label("http://10.0.0.1:8080/mcp?key=1"), "10.0.0.1:8080/mcp");
         assert_eq!(label("https://a.example/"), "a.example");
+    }
+
+    #[test]
+    fn log_04_users_and_values_of_a_query_are_secret() {
+        let all = |url| secrets(url).collect::<Vec<_>>();
+        assert_eq!(
+            all("https://ann:pw@h/mcp?key=a&flag#part"),
+            ["ann", "pw", "a", "flag", "part"]
+        );
+        assert_eq!(all("https://h/mcp"), [""; 0]);
     }
 
     #[test]

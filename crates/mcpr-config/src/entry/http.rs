@@ -16,6 +16,7 @@ impl Reader<'_> {
         fields: &Fields<'_>,
     ) -> Result<HttpSpec, Fault> {
         let text = self.expand_filled(url)?;
+        self.keep_parts(text.trim());
         if !self.lookups().leaves_open(url) {
             address::check(url, text.trim())?;
         }

@@ -1,5 +1,7 @@
 //! Reads a server that is a program.
 
+use std::path::Path;
+
 use mcpr_upstream::{SecretText, StdioSpec};
 
 use super::fields::Fields;
@@ -77,10 +79,10 @@ impl Reader<'_> {
 
     fn variables_of_file(&mut self, node: &Node) -> Result<Vec<(String, SecretText)>, Fault> {
         let path = self.path(node)?;
+        let named = self.named(node, &path)?;
         let unreadable = |error: &dyn std::fmt::Display| {
             node.fault(format_args!(
-                "names the file `{}`, which cannot be read: {error}",
-                path.display()
+                "names the file `{named}`, which cannot be read: {error}"
             ))
         };
         let content = self
@@ -92,12 +94,21 @@ impl Reader<'_> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let variables = dotenv::parse(text).map_err(|line| {
             node.fault(format_args!(
-                "names the file `{}`, whose line {line} is not `NAME=value`",
-                path.display()
+                "names the file `{named}`, whose line {line} is not `NAME=value`"
             ))
         })?;
         let secret = |(name, value)| (name, self.keep_secret(value));
         Ok(variables.into_iter().map(secret).collect())
+    }
+
+    /// How a file is called in a message: by its path, or as the configuration has it where the path holds what a
+    /// variable, file or secret says.
+    fn named(&self, node: &Node, path: &Path) -> Result<String, Fault> {
+        let expanded = self.lookups().expand(node)?;
+        Ok(match &expanded.secrets[..] {
+            [] => path.display().to_string(),
+            _ => node.scalar()?.to_owned(),
+        })
     }
 }
 

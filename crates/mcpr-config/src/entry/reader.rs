@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use mcpr_registry::{ServerName, ServerNaming};
+use mcpr_registry::{PinPolicy, ServerName, ServerNaming};
 use mcpr_upstream::{Reach, SecretText, Timeouts, UpstreamSpec};
 
 use super::fields::{Fields, Kind};
@@ -23,12 +23,15 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) references: References,
     /// The time limits of the gateway.
     pub(crate) timeouts: Timeouts,
+    /// What the gateway says of changed definitions.
+    pub(crate) pins: PinPolicy,
 }
 
 /// Reads one entry and remembers what is to be said about it.
 pub(super) struct Reader<'a> {
     lookups: Lookups<'a>,
     timeouts: Timeouts,
+    pins: PinPolicy,
     secrets: Vec<SecretText>,
     remarks: Vec<(Severity, Fault)>,
 }
@@ -38,6 +41,7 @@ pub(super) struct Reader<'a> {
 struct Terms {
     naming: ServerNaming,
     tools: ToolFilter,
+    pins: PinPolicy,
     backends: Backends,
 }
 
@@ -79,6 +83,7 @@ impl<'a> Reader<'a> {
                 secrets: surroundings.secrets,
             },
             timeouts: surroundings.timeouts,
+            pins: surroundings.pins,
             secrets: Vec::new(),
             remarks: Vec::new(),
         }
@@ -103,6 +108,7 @@ impl<'a> Reader<'a> {
         let Terms {
             naming,
             tools,
+            pins,
             backends,
         } = terms;
         ServerEntry {
@@ -113,7 +119,9 @@ impl<'a> Reader<'a> {
             via,
             shown,
             secrets,
+            wants: node.secrets(),
             tools,
+            pins,
             backends,
             members: Vec::new(),
         }
@@ -162,7 +170,11 @@ impl<'a> Reader<'a> {
             self.timeout(&mut spec, node)?;
         }
         let terms = own.map(|own| self.own(&mut spec, own)).transpose()?;
-        Ok((spec, terms.unwrap_or_default()))
+        let silent = || Terms {
+            pins: self.pins,
+            ..Terms::default()
+        };
+        Ok((spec, terms.unwrap_or_else(silent)))
     }
 
     /// The URLs of further backends: only a server with a URL has such, and only a program is run
@@ -196,6 +208,7 @@ impl<'a> Reader<'a> {
             if !self.lookups().leaves_open(node) {
                 address::check(node, text.trim())?;
             }
+            self.keep_parts(text.trim());
             let url = SecretText::new(text.trim());
             match known.contains(&url) {
                 true => self.warn(node.fault("is there twice and counts once")),
@@ -216,6 +229,9 @@ impl<'a> Reader<'a> {
         Ok(Terms {
             naming: own::naming(own)?,
             tools: own::tools(own)?,
+            pins: own
+                .read("pins", |node| node.choice(&keys::PINS))?
+                .unwrap_or(self.pins),
             backends,
         })
     }
@@ -295,6 +311,13 @@ impl<'a> Reader<'a> {
             self.secrets.push(secret.clone());
         }
         secret
+    }
+
+    /// Keeps what of a URL is secret.
+    pub(super) fn keep_parts(&mut self, url: &str) {
+        for part in address::secrets(url) {
+            self.keep_secret(part.to_owned());
+        }
     }
 
     /// Expands a path.

@@ -7,7 +7,9 @@ use mcpr_registry::Naming;
 use mcpr_upstream::Timeouts;
 
 use super::plans::{history, named, project, toolset};
-use super::{Drain, GatewayOptions, Limits, Listen, LogFile, LogOptions, PerPrincipal, Startup, TlsFiles};
+use super::{
+    Control, Drain, GatewayOptions, Limits, Listen, LogFile, LogOptions, PerPrincipal, Startup, TlsFiles,
+};
 use crate::fault::Fault;
 use crate::keys;
 use crate::paths::Folder;
@@ -26,7 +28,9 @@ pub(crate) fn read(node: &Node, folder: &dyn Fn(&Path) -> Folder) -> Result<Gate
     members.read_into(&mut options.timeouts, "timeouts", |node| {
         timeouts(node, Timeouts::default())
     })?;
+    members.read_into(&mut options.pins, "pins", |node| node.choice(&keys::PINS))?;
     members.read_into(&mut options.drain, "drain", drain)?;
+    members.read_into(&mut options.control, "control", control)?;
     members.read_into(&mut options.limits, "limits", limits)?;
     members.read_into(&mut options.log, "log", |node| log(node, folder))?;
     plans(&mut options, &members)?;
@@ -136,6 +140,13 @@ pub(crate) fn timeouts(node: &Node, base: Timeouts) -> Result<Timeouts, Fault> {
     members.read_into(&mut timeouts.call, "call", Node::limit)?;
     members.read_into(&mut timeouts.silence, "silence", Node::limit)?;
     Ok(timeouts)
+}
+
+fn control(node: &Node) -> Result<Control, Fault> {
+    let mut control = Control::default();
+    let members = node.members(&keys::CONTROL)?;
+    members.read_into(&mut control.token, "token", Node::boolean)?;
+    Ok(control)
 }
 
 fn drain(node: &Node) -> Result<Drain, Fault> {

@@ -1,5 +1,6 @@
 //! Servers with several backends (LB-01).
 
+use mcpr_registry::PinPolicy;
 use mcpr_upstream::{Reach, Repeat, ServerSpec, Spread};
 
 use super::{load, load_in, reason, server, server_in, warnings};
@@ -151,4 +152,28 @@ fn cfg_05_a_group_whose_entries_only_moved_means_the_same() {
     let changed = servers_of(load(&text.replace(r#""command": "b""#, r#""command": "c""#)));
 
     assert!(before[0].means_the_same(&moved[0]) && !before[0].means_the_same(&changed[0]));
+}
+
+#[test]
+fn pins_are_those_of_the_gateway_unless_a_server_says_otherwise_and_the_strictest_of_a_group() {
+    let config = load(
+        r#"{"mcpServers": {
+              "usual": {"command": "x"}, "none": {"command": "x", "mcpr": {"pins": "off"}},
+              "a": {"url": "http://h/a", "type": "http", "mcpr": {"group": "g", "pins": "off"}},
+              "b": {"url": "http://h/b", "type": "http", "mcpr": {"group": "g", "pins": "block"}}},
+            "mcpr": {"pins": "warn"}}"#,
+    );
+    let servers = servers_of(config);
+    let pins: Vec<_> = servers
+        .iter()
+        .map(|entry| (entry.name.as_str(), entry.pins))
+        .collect();
+    assert_eq!(
+        pins,
+        [
+            ("usual", PinPolicy::Warn),
+            ("none", PinPolicy::Off),
+            ("g", PinPolicy::Block)
+        ]
+    );
 }

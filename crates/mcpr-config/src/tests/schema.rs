@@ -73,6 +73,8 @@ fn cfg_06_the_schema_knows_exactly_the_words_that_the_parser_knows() {
     assert_words("serverOwn/properties/balance", &keys::BALANCE);
     assert_words("serverOwn/properties/isolation", &keys::ISOLATION);
     assert_words("serverOwn/properties/retry", &keys::RETRY);
+    assert_words("serverOwn/properties/pins", &keys::PINS);
+    assert_words("gateway/properties/pins", &keys::PINS);
     assert_words("serverOwn/properties/env", &keys::ENV_INHERIT);
     assert_words("serverNaming/properties/style", &keys::NAMING_STYLE);
 }

@@ -174,8 +174,12 @@ pub(crate) fn name(params: &Object, member: &'static str) -> Result<String, Faul
         .ok_or_else(|| Fault::InvalidParams(format!("`{member}` must be a string")))
 }
 
-/// A tool that is not visible does not exist; one that only has to be equipped is said to (AGG-07).
+/// A tool that is not visible does not exist; one that only has to be equipped, or approved, is said to
+/// (AGG-07).
 fn unseen(sight: &Sight, name: String) -> Fault {
+    if let Some(tool) = sight.held.tool(&name) {
+        return Fault::HeldBack(tool.origin.clone());
+    }
     match sight.reachable.tool(&name) {
         Some(tool) => Fault::NotEquipped {
             origin: tool.origin.to_string(),

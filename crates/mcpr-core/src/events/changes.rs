@@ -3,15 +3,16 @@
 use std::sync::{Arc, Weak};
 
 use mcpr_admin::{Event, EventKind, ServerState};
-use mcpr_registry::ServerName;
+use mcpr_registry::{Deviation, ServerName};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{Teller, event};
 use crate::gateway::Gateway;
 use crate::operations::how_servers_are;
+use crate::pins::Judged;
 use crate::scope::Scope;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{ServerSeen, Snapshot};
 
 /// How a server is, and why.
 pub(crate) type Seen = (ServerName, ServerState, Option<String>);
@@ -56,6 +57,9 @@ impl Last {
         if teller.is_watched(EventKind::Server) {
             changes(&before.servers, &self.servers).for_each(|event| teller.tell(event));
         }
+        if teller.is_watched(EventKind::Pins) {
+            pin_changes(&before.snapshot, &self.snapshot).for_each(|event| teller.tell(event));
+        }
         if teller.is_watched(EventKind::Catalog)
             && let Some(lists) = self.changed_lists(before)
         {
@@ -91,6 +95,44 @@ fn changes<'a>(before: &'a [Seen], now: &'a [Seen]) -> impl Iterator<Item = Even
         ..event(EventKind::Server)
     });
     changed.chain(gone)
+}
+
+/// Servers whose tools compare otherwise than before with what is approved.
+fn pin_changes<'a>(before: &'a Snapshot, now: &'a Snapshot) -> impl Iterator<Item = Event> + 'a {
+    let differs = |server: &&ServerSeen| {
+        let known = before.judged(&server.name).map(|judged| &judged.deviations);
+        let judged = server.judged.as_ref().map(|judged| &judged.deviations);
+        known.filter(|known| !known.is_empty()) != judged.filter(|judged| !judged.is_empty())
+    };
+    let event_of = |server: &ServerSeen| Event {
+        server: Some(server.name.to_string()),
+        reason: Some(in_words(server.judged.as_deref())),
+        ..event(EventKind::Pins)
+    };
+    now.servers.iter().filter(differs).map(event_of)
+}
+
+/// What is not as it was approved, in a few words.
+fn in_words(judged: Option<&Judged>) -> String {
+    let kinds = [
+        (Deviation::Changed, "changed"),
+        (Deviation::New, "new"),
+        (Deviation::Removed, "removed"),
+    ];
+    let named = |(deviation, word): &(Deviation, &str)| {
+        let all = judged?.deviations.iter();
+        let tools = all.filter(|(_, known)| *known == deviation);
+        let tools: Vec<String> = tools
+            .map(|(tool, _)| format!("`{}`", tool.escape_debug()))
+            .collect();
+        (!tools.is_empty()).then(|| format!("{word}: {}", tools.join(", ")))
+    };
+    let parts: Vec<String> = kinds.iter().filter_map(named).collect();
+    match &*parts {
+        [] => "all tools are as they were approved".to_owned(),
+        parts if judged.is_some_and(Judged::holds) => format!("{}; held back", parts.join("; ")),
+        parts => parts.join("; "),
+    }
 }
 
 fn state_in(all: &[Seen], name: &ServerName) -> Option<ServerState> {

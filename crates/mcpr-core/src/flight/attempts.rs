@@ -61,6 +61,9 @@ impl Attempts {
         if is_of_backend(failed.kind) {
             lease.strike(failed);
         }
+        if let Some(trace) = &call.trace {
+            trace.fail_hop(&failed.detail);
+        }
         let error = || RouteError::of(call.target.server.clone(), failed);
         let past = self.0.get_or_insert_default();
         match verdict(failed, harmless && past.repeats < REPEATS) {
@@ -119,9 +122,16 @@ pub(super) fn is_loss(kind: FailedKind) -> bool {
     )
 }
 
+/// Whether a backend has not even looked at a request, whatever it is about: there is nothing at its
+/// address now (404 outside of a session, 421), or it takes no more for a while (429).
+pub(super) fn is_turned_away(kind: FailedKind) -> bool {
+    matches!(kind, FailedKind::Status(404 | 421 | 429))
+}
+
 /// Whether a failure says something about the backend, and not about this request.
 pub(super) fn is_of_backend(kind: FailedKind) -> bool {
     is_loss(kind)
+        || is_turned_away(kind)
         || matches!(
             kind,
             FailedKind::Status(500..) | FailedKind::Malformed | FailedKind::TimedOut
@@ -141,6 +151,7 @@ mod tests {
             (Sent::No, FailedKind::Unreachable, false, Elsewhere), // refused, spawn failed
             (Sent::No, FailedKind::Closed, false, Elsewhere),      // dead before the write
             (Sent::No, FailedKind::SessionExpired, false, Elsewhere), // 404 session
+            (Sent::No, FailedKind::Status(429), false, Elsewhere), // it takes no more for a while
             (Sent::No, FailedKind::Closed, true, Elsewhere),
             (Sent::Maybe, FailedKind::Closed, false, Over), // died while it worked on it
             (Sent::Maybe, FailedKind::Closed, true, Repeat),

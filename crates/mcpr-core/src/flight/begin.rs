@@ -2,11 +2,11 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::poll_immediate;
 use mcpr_protocol::{LogLevel, Message, Method, RawJson};
+use mcpr_registry::{Origin, PinPolicy};
 use mcpr_router::{Demand, Home, Lease, Pin, RouteError, Tried};
 use mcpr_transport::{Exchange, Failed, Outgoing, Party};
 use mcpr_upstream::Replica;
@@ -18,6 +18,7 @@ use super::course::Open;
 use super::roots::begin_roots;
 use crate::call::Call;
 use crate::fault::Fault;
+use crate::pins::Judged;
 
 /// How often it is looked whether a call waits for what suspended ones hold.
 const ROOM: Duration = Duration::from_millis(250);
@@ -45,6 +46,9 @@ pub(super) async fn reach(call: Arc<Call>, mut attempts: Attempts) -> Result<Ope
                 continue;
             }
         };
+        if let Some(held) = held_meanwhile(&call).await {
+            return Err(held);
+        }
         let lease = match begin_roots(&call, lease).await {
             Ok(before) => return Ok(before.after(attempts)),
             Err(lease) => lease,
@@ -54,6 +58,34 @@ pub(super) async fn reach(call: Arc<Call>, mut attempts: Attempts) -> Result<Ope
             Err(failed) => attempts.after_failure(&call, lease, &failed, call.may_be_repeated())?,
         }
     }
+}
+
+/// Whether what the server has listed meanwhile, such as when it was started for this very call, holds the
+/// tool back.
+async fn held_meanwhile(call: &Call) -> Option<Fault> {
+    let tool = call.target.tool.as_deref()?;
+    let server = &call.target.server;
+    let plan = call.gateway.plan();
+    let entry = plan.servers.get(server)?;
+    if entry.pins != PinPolicy::Block {
+        return None;
+    }
+    let mut snapshot = call.gateway.snapshot();
+    let listed = call.gateway.pool.get(server)?.status().offers;
+    let is_of = |judged: &Arc<Judged>| {
+        listed
+            .as_ref()
+            .is_some_and(|listed| Arc::ptr_eq(listed, &judged.offers))
+    };
+    if !snapshot.judged(server).is_some_and(is_of) {
+        call.gateway.caught_up().await;
+        snapshot = call.gateway.snapshot();
+    }
+    snapshot.judged(server)?.held(tool)?;
+    Some(Fault::HeldBack(Origin {
+        server: server.clone(),
+        name: tool.into(),
+    }))
 }
 
 /// Sends the request on the lease, or on another if this one turns out to be gone.
@@ -123,7 +155,7 @@ async fn send(call: &Call, lease: &Lease) -> Result<(Exchange, u64), Failed> {
         false => id,
     };
     let outgoing = call.outgoing(lease, id, token);
-    call.sent.store(true, Ordering::Relaxed);
+    call.note_sent();
     Ok((lease.replica.open(outgoing).await?, token))
 }
 

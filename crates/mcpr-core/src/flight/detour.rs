@@ -11,7 +11,7 @@ use mcpr_transport::{Failed, FailedKind, Sent};
 use tokio::time::timeout;
 
 use super::Step;
-use super::attempts::is_loss;
+use super::attempts::{is_loss, is_turned_away};
 use super::begin::{begin, begin_renewed, reach};
 use super::course::{Course, Open, State};
 use super::renewals::Renewals;
@@ -96,8 +96,9 @@ impl Course {
         }
         let harmless = self.call.may_be_repeated() && self.asking.is_untouched();
         let lost = Failed {
-            // Of what is no loss the server has said something: that is no reason to try another.
-            sent: if is_loss(failed.kind) {
+            // Of most of what is no loss the server has said something about the request, which is no
+            // reason to try another.
+            sent: if is_loss(failed.kind) || is_turned_away(failed.kind) {
                 failed.sent
             } else {
                 Sent::Maybe

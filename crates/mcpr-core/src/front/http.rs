@@ -17,14 +17,17 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use mcpr_admin::refuse;
 use mcpr_auth::{Memo, Principal, Scope, Timestamp, bearer};
+use mcpr_config::GatewayOptions;
 use mcpr_protocol::RawJson;
-use mcpr_transport::http::server::{
-    self, Bound, Call, Content, End, Front, Health, Operation, Options, Reply, Verb,
-};
+use mcpr_transport::http::server::{self, Call, Content, End, Front, Health, Operation, Reply, Verb};
 use mcpr_transport::sse;
 use serde_json::json;
 
-use self::refusal::{hung_up, unauthorized};
+pub use mcpr_transport::http::server::{BindError, Bound, Limits, Mounted, Options, Pieces};
+#[cfg(feature = "tls")]
+pub use mcpr_transport::http::server::{Tls, TlsError};
+
+use self::refusal::{hung_up, unauthorized, unauthorized_here};
 use crate::fault::Fault;
 use crate::gateway::Gateway;
 use crate::operations::Operator;
@@ -35,13 +38,28 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 
 /// Who is let in at an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Door {
     /// Whoever has a token.
     Tokens,
-    /// Anybody; for loopback addresses only.
+    /// Anybody; for loopback addresses only, and behind a server that looks who comes.
     Open,
     /// The operator, whom the permissions of the socket let in; also serves the admin API.
     Control,
+    /// The same, where whoever the permissions let in must have a token too.
+    Guarded,
+}
+
+impl Door {
+    /// Whether operators come in here.
+    fn is_of_operator(self) -> bool {
+        matches!(self, Self::Control | Self::Guarded)
+    }
+
+    /// Whether a token is asked for.
+    fn wants_tokens(self) -> bool {
+        matches!(self, Self::Tokens | Self::Guarded)
+    }
 }
 
 /// Serves clients at an address until the gateway ends.
@@ -52,33 +70,76 @@ pub enum Door {
 pub async fn serve(gateway: Arc<Gateway>, bound: Bound, door: Door, options: Options) -> io::Result<()> {
     // The operator's door closes last: whoever waits there for the end of the gateway sees it.
     let end = match door {
-        Door::Control => End::at(gateway.ended.clone()),
+        Door::Control | Door::Guarded => End::at(gateway.ended.clone()),
         Door::Tokens | Door::Open => End {
             close: gateway.leaving.clone(),
             finish: gateway.stop.clone(),
         },
     };
     // As long as it has connections the gateway waits for what they bring.
-    let _open = (door != Door::Control).then(|| gateway.doors.token());
+    let _open = (!door.is_of_operator()).then(|| gateway.doors.token());
     let loopback = bound
         .local_addr()
         .is_some_and(|address| address.ip().is_loopback());
     let options = Options {
         // SEC-06: the operator's socket, or a loopback address with an operator's token.
-        admin: door == Door::Control || (door == Door::Tokens && loopback),
+        admin: door.is_of_operator() || (door == Door::Tokens && loopback),
         ..options
     };
-    server::serve(bound, Arc::new(HttpFront { gateway, door }), options, end).await
+    let front = HttpFront {
+        gateway,
+        door,
+        mounted: false,
+    };
+    server::serve(bound, Arc::new(front), options, end).await
 }
 
-struct HttpFront {
+/// The MCP endpoint of a gateway as a service, without an address of its own: see [`Mounted`] for what is whose.
+///
+/// Of the limits for each principal, `connections` does not count.
+pub fn mount(gateway: Arc<Gateway>, door: Door, options: Options) -> Mounted<HttpFront> {
+    let front = HttpFront {
+        gateway,
+        door,
+        mounted: true,
+    };
+    Mounted::new(Arc::new(front), options)
+}
+
+/// What the configuration says of the edge.
+pub fn options(gateway: &GatewayOptions) -> Options {
+    Options {
+        allowed_hosts: gateway.allowed_hosts.clone(),
+        allowed_origins: gateway.allowed_origins.clone(),
+        limits: Limits {
+            body: gateway.limits.request_body,
+            connections: gateway.limits.connections,
+            ..Limits::default()
+        },
+        ..Options::default()
+    }
+}
+
+impl Gateway {
+    /// The MCP endpoint as a service of hyper and (with the feature `tower`) tower, for whoever has a token: to be
+    /// mounted at a path of one's own in a server that a program has already. Host and Origin are checked as ever,
+    /// by `allowedHosts` and `allowedOrigins` of the configuration.
+    pub fn service(self: &Arc<Self>) -> Mounted<HttpFront> {
+        mount(self.clone(), Door::Tokens, options(&self.plan().options))
+    }
+}
+
+/// The gateway as HTTP clients see it.
+pub struct HttpFront {
     gateway: Arc<Gateway>,
     door: Door,
+    /// Whether another server has the connections, so that there are none to count here.
+    mounted: bool,
 }
 
 /// What is remembered of a connection from one request to the next.
 #[derive(Default)]
-struct Visit {
+pub struct Visit {
     /// The token that was verified last.
     memo: Memo,
     /// What it counts as among the connections of whoever came last.
@@ -93,7 +154,7 @@ impl Front for HttpFront {
         let caller = match self.door {
             Door::Control => return Ok(Principal::local()),
             Door::Open => Principal::anonymous(),
-            Door::Tokens => {
+            Door::Tokens | Door::Guarded => {
                 let presented = bearer(head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes));
                 let verified = presented.and_then(|token| {
                     let tokens = self.gateway.doorkeeper.tokens();
@@ -101,7 +162,10 @@ impl Front for HttpFront {
                 });
                 verified.map_err(|denied| {
                     self.gateway.metrics.refused();
-                    Box::new(unauthorized(&denied))
+                    Box::new(match self.door {
+                        Door::Guarded => unauthorized_here(&denied),
+                        _ => unauthorized(&denied),
+                    })
                 })?
             }
         };
@@ -120,7 +184,7 @@ impl Front for HttpFront {
     }
 
     async fn admin(&self, caller: Principal, operation: Operation<'_>) -> Reply {
-        if self.door == Door::Tokens && !caller.allows(Scope::Admin) {
+        if self.door.wants_tokens() && !caller.allows(Scope::Admin) {
             return whole(refuse(Operator::lacks_scope("admin")));
         }
         let operator = Operator::new(self.gateway.clone());
@@ -136,7 +200,7 @@ impl Front for HttpFront {
     }
 
     fn metrics(&self, caller: Principal) -> Reply {
-        if self.door == Door::Tokens && !caller.allows(Scope::Admin) {
+        if self.door.wants_tokens() && !caller.allows(Scope::Admin) {
             return whole(refuse(Operator::lacks_scope("admin")));
         }
         Reply::text(self.gateway.metrics.render(), OPEN_METRICS)
@@ -159,7 +223,7 @@ impl Front for HttpFront {
 impl HttpFront {
     /// Counts the connection among those of whoever comes on it.
     fn count_in(&self, caller: &Principal, visit: &mut Visit) -> Result<(), Box<Reply>> {
-        if visit.spot.as_ref().is_some_and(|spot| spot.is_of(caller)) {
+        if self.mounted || visit.spot.as_ref().is_some_and(|spot| spot.is_of(caller)) {
             return Ok(());
         }
         visit.spot = None;
@@ -187,8 +251,8 @@ impl HttpFront {
     fn pace(&self, caller: &Principal, requests: usize) -> Result<(), Fault> {
         match self.door {
             Door::Control => Ok(()),
-            Door::Tokens | Door::Open if requests == 0 => Ok(()),
-            Door::Tokens | Door::Open => self.gateway.pace(caller, requests),
+            Door::Tokens | Door::Open | Door::Guarded if requests == 0 => Ok(()),
+            Door::Tokens | Door::Open | Door::Guarded => self.gateway.pace(caller, requests),
         }
     }
 }
@@ -196,9 +260,4 @@ impl HttpFront {
 fn whole(answer: Response<Bytes>) -> Reply {
     let (head, body) = answer.into_parts();
     Reply::json(head.status, body)
-}
-
-/// Whether an operator's request is the operator's to make.
-pub(crate) fn may_operate(principal: &Principal, read_only: bool) -> bool {
-    principal.allows(if read_only { Scope::Read } else { Scope::Admin })
 }

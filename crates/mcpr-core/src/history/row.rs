@@ -27,12 +27,7 @@ pub(super) struct Draft {
 
 impl Draft {
     /// What is to be kept of a call.
-    pub(super) fn of(
-        record: &CallRecord<'_>,
-        params: Option<&Object>,
-        project: Option<&str>,
-        arguments: Arguments,
-    ) -> Self {
+    pub(super) fn of(record: &CallRecord<'_>, arguments: Arguments) -> Self {
         let began = SystemTime::now().checked_sub(record.duration);
         let row = CallRow {
             id: String::new(),
@@ -45,11 +40,11 @@ impl Draft {
             tool: record.tool.map(str::to_owned),
             status: record.status.name().to_owned(),
             code: code(record.status),
-            error: record.error.map(str::to_owned),
+            error: record.reason().map(str::to_owned),
             principal: record.principal.unwrap_or_default().to_owned(),
             client: record.client.map(str::to_owned),
-            project: project.map(str::to_owned),
-            arguments: (arguments != Arguments::None).then(|| given(record.method, params)),
+            project: record.project.map(str::to_owned),
+            arguments: (arguments != Arguments::None).then(|| given(record)),
         };
         Self {
             row,
@@ -107,9 +102,13 @@ fn code(status: Status) -> Option<i64> {
 }
 
 /// The arguments of a tool, none being as good as empty ones; of other requests what they ask for.
-fn given(method: &str, params: Option<&Object>) -> String {
-    let given = match params {
-        Some(params) if method == Method::ToolsCall.as_str() => params.get("arguments"),
+fn given(record: &CallRecord<'_>) -> String {
+    let params = record
+        .params
+        .map(|params| RawJson::trusted(params.reveal().to_owned()));
+    let params = params.and_then(|params| Object::read(&params).ok());
+    let given = match &params {
+        Some(params) if record.method == Method::ToolsCall.as_str() => params.get("arguments"),
         Some(params) => Some(asked_for(params)),
         None => None,
     };
@@ -131,6 +130,7 @@ fn scrubbed(text: &str, max: usize, secrets: &Secrets) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mcpr_telemetry::Payload;
 
     const PARAMS: &str = r#"{"name":"push","arguments":{ "key":"S3CRET1","password":"x","n":1E400 }}"#;
 
@@ -145,16 +145,24 @@ mod tests {
             status: Status::Error(-32000),
             principal: Some("tk_7h2k9qmd"),
             client: Some("cursor"),
+            project: Some("web"),
             http: None,
             error: Some("refused: S3CRET1"),
+            said: None,
+            params: None,
+            steps: None,
+            trace: None,
         }
     }
 
     fn kept_of(record: &CallRecord<'_>, arguments: Arguments, params: &str) -> CallRow {
         let secrets = Secrets::default();
         secrets.add("S3CRET1");
-        let params = Object::read(&RawJson::parse(params.to_owned().into()).unwrap()).unwrap();
-        Draft::of(record, Some(&params), Some("web"), arguments).into_row("h_1".into(), &secrets)
+        let record = CallRecord {
+            params: Some(Payload::new(params)),
+            ..*record
+        };
+        Draft::of(&record, arguments).into_row("h_1".into(), &secrets)
     }
 
     fn kept(arguments: Arguments, params: &str) -> CallRow {
@@ -202,6 +210,17 @@ mod tests {
         for mode in [Arguments::None, Arguments::Redacted, Arguments::Full] {
             assert_eq!(kept(mode, PARAMS).error.unwrap(), "refused: [redacted]");
         }
+    }
+
+    #[test]
+    fn log_06_what_a_server_says_is_kept_where_mcpr_says_nothing() {
+        let record = CallRecord {
+            error: None,
+            said: Some(Payload::new("no S3CRET1 here")),
+            ..record()
+        };
+        let row = kept_of(&record, Arguments::None, "{}");
+        assert_eq!(row.error.unwrap(), "no [redacted] here");
     }
 
     #[test]

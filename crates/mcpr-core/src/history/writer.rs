@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use mcpr_config::History as Options;
-use mcpr_store::{CallRow, Store};
-use mcpr_telemetry::Secrets;
+use mcpr_store::{CallRow, Store, StoreError};
+use mcpr_telemetry::{Secrets, Timed};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
-use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::ids::Ids;
 use super::row::{Draft, now_ms};
 use super::{Backlog, Item, QUEUE};
+use crate::clock::Clock;
 use crate::plan::Plan;
 
 /// How long calls are collected before they are written together.
@@ -22,6 +23,8 @@ const PAUSE: Duration = Duration::from_millis(250);
 const PRUNING: Duration = Duration::from_secs(3600);
 /// How often it is told that calls are left out, while the store does not answer.
 const TELLING: Duration = Duration::from_secs(1);
+/// How often it is told that calls cannot be written.
+const REMINDING: Duration = Duration::from_secs(60);
 /// What is too much is dropped whenever such a part of the limit was written.
 const PART: u64 = 16;
 
@@ -35,6 +38,15 @@ pub(super) struct Writer {
     ids: Ids,
     /// Bytes that were written since it was looked whether they are too many.
     unpruned: u64,
+    clock: Clock,
+    trouble: Trouble,
+}
+
+/// What could not be written, told now and then.
+#[derive(Default)]
+struct Trouble {
+    calls: usize,
+    told: Option<Instant>,
 }
 
 /// What is to be written.
@@ -68,6 +80,8 @@ impl Writer {
             most,
             ids: Ids::default(),
             unpruned: 0,
+            clock: Clock::new(SystemTime::now(), Instant::now()),
+            trouble: Trouble::default(),
         }
     }
 
@@ -113,12 +127,11 @@ impl Writer {
     }
 
     async fn put(&mut self, drafts: Vec<Draft>) {
+        let _timed = Timed::of("writing calls to the history");
         let calls = drafts.len();
         let rows: Vec<CallRow> = drafts.into_iter().map(|draft| self.row(draft)).collect();
         let written = self.while_telling(self.store.put_calls(rows)).await;
-        if let Err(error) = written {
-            tracing::warn!(reason = %error, calls, "calls could not be written to the history");
-        }
+        self.trouble.tell(calls, written);
     }
 
     fn row(&mut self, draft: Draft) -> CallRow {
@@ -139,9 +152,11 @@ impl Writer {
 
     /// Drops what is too old and what is too much.
     async fn prune(&mut self) {
+        let _timed = Timed::of("dropping old calls from the history");
         let Options { keep, max_size, .. } = self.options();
         self.unpruned = 0;
-        let oldest = keep.map(|keep| {
+        let steady = self.clock.is_steady(SystemTime::now(), Instant::now());
+        let oldest = keep.filter(|_| steady).map(|keep| {
             let keep = i64::try_from(keep.as_millis()).unwrap_or(i64::MAX);
             now_ms().saturating_sub(keep)
         });
@@ -161,6 +176,26 @@ impl Writer {
                 .most
                 .map_or(options.max_size, |most| most.min(options.max_size)),
             ..options
+        }
+    }
+}
+
+impl Trouble {
+    /// Tells at once what is wrong, then how much was lost every now and then, and when it is over.
+    fn tell(&mut self, calls: usize, written: Result<(), StoreError>) {
+        match written {
+            Ok(()) if self.told.is_some() => {
+                let lost = std::mem::take(self).calls;
+                tracing::info!(lost, "calls are written to the history again");
+            }
+            Ok(()) => {}
+            Err(error) => {
+                self.calls += calls;
+                if self.told.is_none_or(|told| told.elapsed() >= REMINDING) {
+                    tracing::warn!(reason = %error, calls = self.calls, "calls could not be written to the history");
+                    self.told = Some(Instant::now());
+                }
+            }
         }
     }
 }

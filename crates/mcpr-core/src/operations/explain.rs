@@ -46,6 +46,7 @@ impl Execute<ExplainTool, Principal> for Operator {
         let sight = snapshot.sight(&whose.scope);
         checks.push(server_check(&self.gateway, &snapshot, tool));
         checks.push(switch_check(&snapshot, tool));
+        checks.extend(pin_check(&snapshot, tool));
         checks.extend(naming_checks(&snapshot, tool));
         checks.push(whose.token_check(tool));
         checks.push(whose.project_check(&snapshot, tool));
@@ -215,6 +216,26 @@ fn switch_check(snapshot: &Snapshot, tool: &Tool) -> Check {
             None,
         ),
     }
+}
+
+/// How the definition differs from the one that was approved, if it does.
+fn pin_check(snapshot: &Snapshot, tool: &Tool) -> Option<Check> {
+    let judged = snapshot.judged(&tool.origin.server)?;
+    judged.deviations.get(&*tool.origin.name)?;
+    let hint = Some(format!(
+        "mcpr-ctl pins diff {0}, then mcpr-ctl pins approve {0}",
+        tool.origin
+    ));
+    let changed = "its definition has changed since it was approved";
+    Some(match judged.held(&tool.origin.name) {
+        Some(_) => check(
+            CheckedOf::Pin,
+            Verdict::Block,
+            format!("{changed}, and it is held back until that is approved"),
+            hint,
+        ),
+        None => check(CheckedOf::Pin, Verdict::Note, changed, hint),
+    })
 }
 
 /// What is odd about the name that clients see.

@@ -6,10 +6,11 @@ use mcpr_admin::{
 };
 use mcpr_auth::Principal;
 use mcpr_protocol::{Object, RawJson};
-use mcpr_registry::{Item, Kind, Tool, View, estimate_tokens, nearest};
+use mcpr_registry::{Deviation, Item, Kind, Tool, View, estimate_tokens, nearest};
 
 use super::Operator;
 use super::projects::unknown_project;
+use crate::pins::why_held;
 use crate::plan::{Filter, Kept};
 use crate::scope::{Choice, Scope, Within};
 use crate::sight::Sight;
@@ -108,10 +109,12 @@ impl Operator {
             .filter(|tool| sight.sees(tool.origin.server.as_str()));
         let off = off.filter_map(|tool| {
             let name = tool.origin.to_string();
+            let held = snapshot.held.tool_by_origin(&name).is_some();
             let hidden = match (
                 snapshot.known.tool_by_origin(&name),
                 snapshot.listed.tool_by_origin(&name),
             ) {
+                (None, _) if held => why_held(Deviation::Changed).to_owned(),
                 (None, _) => "turned off by an operator".to_owned(),
                 (Some(_), None) => format!("server `{}` is not there now", tool.origin.server),
                 _ => return None,
@@ -124,13 +127,15 @@ impl Operator {
         off.chain(self.kept_tools(sight)).collect()
     }
 
-    /// The tools that allow and deny lists keep away.
+    /// The tools that allow and deny lists keep away, and those that are new and not approved.
     fn kept_tools(&self, sight: &Sight) -> Vec<ToolReport> {
-        let plan = self.gateway.plan();
+        let (plan, snapshot) = (self.gateway.plan(), self.gateway.snapshot());
         let mut kept = Vec::new();
         for entry in plan.entries().filter(|entry| sight.sees(entry.name.as_str())) {
-            let (Some(filter), Some(upstream)) = (Filter::of(entry), self.gateway.pool.get(&entry.name))
-            else {
+            let (filter, judged) = (Filter::of(entry), snapshot.judged(&entry.name));
+            let holds = judged.is_some_and(|judged| judged.holds());
+            let upstream = self.gateway.pool.get(&entry.name);
+            let Some(upstream) = upstream.filter(|_| holds || filter.is_some()) else {
                 continue;
             };
             let offers = upstream.status().offers.unwrap_or_default();
@@ -139,9 +144,11 @@ impl Operator {
                 .iter()
                 .filter_map(|tool| Some((tool, Object::read(tool).ok()?.text("name")?)));
             kept.extend(named.filter_map(|(definition, name)| {
-                let why = match filter.keeps(&name)? {
-                    Kept::Denied(pattern) => format!("`tools.deny` has `{pattern}`"),
-                    Kept::NotAllowed => "`tools.allow` does not have it".to_owned(),
+                let why = match filter.as_ref().and_then(|filter| filter.keeps(&name)) {
+                    Some(Kept::Denied(pattern)) => format!("`tools.deny` has `{pattern}`"),
+                    Some(Kept::NotAllowed) => "`tools.allow` does not have it".to_owned(),
+                    None if judged?.keeps_out(&name) => why_held(Deviation::New).to_owned(),
+                    None => return None,
                 };
                 Some(kept_report(entry.name.as_str(), &name, definition, why))
             }));

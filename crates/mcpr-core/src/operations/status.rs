@@ -14,7 +14,7 @@ use mcpr_registry::{Kind, ServerState as Listed};
 use mcpr_router::BackendSeen;
 use mcpr_upstream::{BackendSpec, Phase, Server, Upstream};
 
-use super::Operator;
+use super::{Operator, pins};
 use crate::events::Seen;
 use crate::gateway::Gateway;
 use crate::plan::{Plan, Standing};
@@ -138,6 +138,10 @@ fn report(gateway: &Gateway, plan: &Plan, entry: &ServerEntry) -> ServerReport {
             .map(millis),
         pid: replica.filter(|_| only).and_then(|replica| replica.pid),
         starts: status.map_or(0, |status| status.starts),
+        pins: gateway
+            .snapshot()
+            .judged(&entry.name)
+            .and_then(|judged| pins::counts(judged)),
         backends,
     }
 }

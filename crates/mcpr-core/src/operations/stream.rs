@@ -52,7 +52,7 @@ impl Operator {
         let gateway = &self.gateway;
         let spot = gateway.take_spot(caller, Share::Stream);
         let spot = spot.map_err(|full| Failure::new(ErrorCode::Unavailable, full.to_string()))?;
-        let events = gateway.events.watch(&asked.kinds, gateway.leaving.clone());
+        let events = gateway.events(&asked.kinds);
         let texts = stream::unfold((events, spot), |(mut events, spot)| async move {
             let event = events.next().await?;
             Some((RawJson::render(&event), (events, spot)))

@@ -33,7 +33,9 @@ impl Execute<RotateToken, Principal> for Operator {
 
 impl Execute<ListTokens, Principal> for Operator {
     async fn execute(&self, _: &Principal, _: ListTokens) -> Result<TokenList, Failure> {
-        self.gateway.doorkeeper.save_uses(&*self.gateway.store).await;
+        let keeper = &self.gateway.doorkeeper;
+        keeper.has_tokens().map_err(|error| failed(&error))?;
+        keeper.save_uses(&*self.gateway.store).await;
         let tokens = self
             .gateway
             .store
@@ -87,6 +89,7 @@ fn created(minted: Minted) -> CreatedToken {
 
 fn failed(error: &TokenError) -> Failure {
     let code = match error {
+        TokenError::NotHere => ErrorCode::Invalid,
         TokenError::Store(StoreError::NoToken(_)) => ErrorCode::NotFound,
         TokenError::Mint(MintError::NoRandomness(_)) => ErrorCode::Failed,
         TokenError::Store(StoreError::Ambiguous { .. }) | TokenError::Mint(_) => ErrorCode::Invalid,

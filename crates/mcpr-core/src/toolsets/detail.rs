@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use mcpr_admin::{DefinitionState, ToolState, ToolsetDetail, ToolsetEntry, ToolsetReport, ToolsetTool};
 use mcpr_protocol::RawJson;
-use mcpr_registry::{Change, Selection, ServerState, Tool, compare, definition_hash};
+use mcpr_registry::{Change, Deviation, Selection, ServerName, ServerState, Tool, compare, definition_hash};
 use mcpr_store::{Definition, StoreError};
 
 use super::{Asker, Toolset};
 use crate::gateway::Gateway;
+use crate::pins::why_held;
 use crate::plan::{Filter, Kept, Standing};
 use crate::scope::Scope;
 use crate::sight::Sight;
@@ -303,6 +304,17 @@ pub(crate) fn absent(snapshot: &Snapshot, sight: &Sight, name: &str) -> (ToolSta
             );
         }
         None => {}
+    }
+    if snapshot.held.tool_by_origin(name).is_some() {
+        return (ToolState::Unavailable, why_held(Deviation::Changed).into());
+    }
+    let is_new = |server: &ServerName| {
+        snapshot
+            .judged(server)
+            .is_some_and(|judged| judged.keeps_out(tool))
+    };
+    if is_new(&entry.name) {
+        return (ToolState::Unavailable, why_held(Deviation::New).into());
     }
     let is_off = snapshot.all.tool_by_origin(name).is_some() && snapshot.known.tool_by_origin(name).is_none();
     if is_off {

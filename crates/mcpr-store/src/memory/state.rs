@@ -1,9 +1,14 @@
 //! What is changed at run time, in memory.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
+use mcpr_auth::Timestamp;
 
 use super::Memory;
-use crate::{Definition, SavedEquip, SavedProject, SavedToolset, StateStore, StoreError, Switch};
+use crate::{
+    Definition, SavedEquip, SavedPin, SavedPins, SavedProject, SavedToolset, StateStore, StoreError, Switch,
+};
 
 #[async_trait]
 impl StateStore for Memory {
@@ -68,6 +73,41 @@ impl StateStore for Memory {
                 true => drop(records.switches.insert(key, switch)),
                 false => drop(records.switches.remove(&key)),
             }
+        })
+    }
+
+    async fn pins(&self) -> Result<Vec<SavedPins>, StoreError> {
+        self.with(|records| {
+            let whole = |(server, tools): (&String, &BTreeMap<String, SavedPin>)| SavedPins {
+                server: server.clone(),
+                tools: tools.values().cloned().collect(),
+            };
+            records.pins.iter().map(whole).collect()
+        })
+    }
+
+    async fn put_first_pins(&self, first: SavedPins, _: Timestamp) -> Result<bool, StoreError> {
+        self.with(|records| {
+            let is_first = !records.pins.contains_key(&first.server);
+            let tools = first.tools.into_iter().map(|pin| (pin.tool.clone(), pin));
+            records
+                .pins
+                .entry(first.server)
+                .or_insert_with(|| tools.collect());
+            is_first
+        })
+    }
+
+    async fn approve_pins(
+        &self,
+        server: &str,
+        approved: Vec<SavedPin>,
+        forgotten: Vec<String>,
+    ) -> Result<(), StoreError> {
+        self.with(|records| {
+            let tools = records.pins.entry(server.to_owned()).or_default();
+            tools.retain(|tool, _| !forgotten.contains(tool));
+            tools.extend(approved.into_iter().map(|pin| (pin.tool.clone(), pin)));
         })
     }
 

@@ -29,6 +29,13 @@ impl Fault {
         matches!(self, Self::Sqlite(error) if diagnose(error) == DatabaseFault::Locked)
     }
 
+    /// Whether it is the copy that cannot be written, and not the database that cannot be read.
+    pub(super) fn is_of_copy(&self) -> bool {
+        use DatabaseFault::{Full, ReadOnly, Unwritable};
+        matches!(self, Self::Sqlite(error) if matches!(diagnose(error), Full | ReadOnly | Unwritable))
+            || matches!(self, Self::File(Unwritable))
+    }
+
     /// Whether a row like the one to be added is there already.
     pub(super) fn is_duplicate(&self) -> bool {
         matches!(self, Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation))
@@ -57,14 +64,21 @@ fn diagnose(error: &rusqlite::Error) -> DatabaseFault {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => DatabaseFault::Damaged,
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DatabaseFault::Locked,
-        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
-            DatabaseFault::Unwritable
-        }
+        Some(ErrorCode::ReadOnly) => DatabaseFault::ReadOnly,
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => DatabaseFault::Unwritable,
         Some(ErrorCode::DiskFull) => DatabaseFault::Full,
+        Some(ErrorCode::SystemIoFailure) if has_no_room(error) => DatabaseFault::Full,
         Some(ErrorCode::SystemIoFailure) => DatabaseFault::Io,
         None if is_unreadable(error) => DatabaseFault::Damaged,
         _ => DatabaseFault::Failed,
     }
+}
+
+/// Whether the index of the log could not be made longer; SQLite does not say of itself that this is for want
+/// of room.
+fn has_no_room(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
 /// Whether a row holds what no mcpr has written.

@@ -15,13 +15,78 @@ use crate::{DatabaseError, DatabaseFault, StoreError};
 /// How long another process may hold the database before a statement fails.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// A database that can be worked on.
+pub(super) struct Opened {
+    pub(super) db: Connection,
+    /// Whether its file system takes no changes.
+    pub(super) read_only: bool,
+}
+
 /// Opens the database, making the folder, the file and the tables that are not there yet.
-pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
-    create(path)
-        .map_err(|error| DatabaseError::new(path, DatabaseFault::Unwritable, Some(Box::new(error))))?;
+pub(super) fn open(path: &Path) -> Result<Opened, StoreError> {
+    match create(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {
+            let db = connect_unchanging(path).map_err(|fault| fault.at(path))?;
+            return Ok(Opened { db, read_only: true });
+        }
+        Err(error) => {
+            let fault = match error.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => DatabaseFault::Full,
+                _ => DatabaseFault::Unwritable,
+            };
+            return Err(DatabaseError::new(path, fault, Some(Box::new(error))).into());
+        }
+    }
     let db = connect(path).map_err(|fault| fault.at(path))?;
     make_private(path);
-    Ok(db)
+    Ok(Opened { db, read_only: false })
+}
+
+/// Opens a database of today's tables that nobody can change now.
+fn connect_unchanging(path: &Path) -> Result<Connection, Fault> {
+    let mut db = open_to_read(path)?;
+    let found = schema::check(&db.transaction()?)?;
+    match found {
+        schema::KNOWN => Ok(db),
+        _ => Err(DatabaseFault::ReadOnly.into()),
+    }
+}
+
+/// Opens a database that is there, whatever its tables, and changes nothing.
+pub(super) fn open_to_read(path: &Path) -> Result<Connection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if !is_unchanging(path) {
+        return Ok(Connection::open_with_flags(path, flags)?);
+    }
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    // What stands in a log could not be seen: a token that was revoked there would count.
+    if std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+        return Err(DatabaseFault::ReadOnly.into());
+    }
+    let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+    Ok(Connection::open_with_flags(unchanging(path), flags)?)
+}
+
+/// Whether its file system takes no changes. SQLite would want to make files beside it all the same.
+fn is_unchanging(path: &Path) -> bool {
+    let opened = OpenOptions::new().write(true).open(path);
+    opened.is_err_and(|error| error.kind() == io::ErrorKind::ReadOnlyFilesystem)
+}
+
+/// The path as a URI that says so; what would mean something else in a URI is spelled out.
+fn unchanging(path: &Path) -> String {
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                uri.push(char::from(*byte))
+            }
+            other => uri += &format!("%{other:02X}"),
+        }
+    }
+    uri + "?immutable=1"
 }
 
 fn connect(path: &Path) -> Result<Connection, Fault> {
@@ -72,7 +137,7 @@ fn private_folders() -> DirBuilder {
     builder
 }
 
-fn private_file() -> OpenOptions {
+pub(super) fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]

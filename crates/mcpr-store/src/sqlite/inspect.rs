@@ -3,10 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
-
 use super::fault::Fault;
-use super::schema;
+use super::{file, schema};
 use crate::StoreError;
 
 /// How long another process may hold the file.
@@ -45,8 +43,7 @@ pub fn inspect(path: &Path) -> Result<Option<Inspection>, StoreError> {
 }
 
 fn look(path: &Path) -> Result<Inspection, Fault> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut db = Connection::open_with_flags(path, flags)?;
+    let mut db = file::open_to_read(path)?;
     db.busy_timeout(PATIENCE)?;
     let schema = schema::check(&db.transaction()?)?;
     Ok(Inspection {

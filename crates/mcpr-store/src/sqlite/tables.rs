@@ -103,17 +103,24 @@ pub(super) fn prune_verdicts(db: &mut Connection, time: Timestamp) -> Result<(),
 
 /// Draws the key under the write lock if there is none, so that two processes get the same.
 pub(super) fn sealing_key(db: &mut Connection) -> Result<SealingKey, Fault> {
+    if let Some(known) = known_sealing_key(db)? {
+        return Ok(known);
+    }
     change_durably(db, |tx| {
-        let known = tx.query_row("SELECT value FROM keys WHERE name = 'sealing'", [], |row| {
-            row.get(0)
-        });
-        if let Some(bytes) = known.optional()? {
-            return Ok(SealingKey::from_bytes(bytes));
+        if let Some(known) = known_sealing_key(tx)? {
+            return Ok(known);
         }
         let key = SealingKey::draw().map_err(StoreError::NoRandomness)?;
         tx.execute("INSERT INTO keys VALUES ('sealing', ?)", [key.as_bytes()])?;
         Ok(key)
     })
+}
+
+fn known_sealing_key(db: &Connection) -> Result<Option<SealingKey>, Fault> {
+    let known = db.query_row("SELECT value FROM keys WHERE name = 'sealing'", [], |row| {
+        row.get(0)
+    });
+    Ok(known.optional()?.map(SealingKey::from_bytes))
 }
 
 pub(super) fn changes_by_others(db: &Connection) -> Result<u64, Fault> {

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::fault::Fault;
-use super::file;
+use super::file::{self, Opened};
 use crate::StoreError;
 
 /// How many pieces of work may wait; whoever brings one more waits for a place.
@@ -19,6 +19,7 @@ const QUEUE: usize = 256;
 #[derive(Debug)]
 pub(super) struct Worker {
     path: Arc<Path>,
+    read_only: bool,
     orders: mpsc::Sender<Order>,
 }
 
@@ -39,8 +40,17 @@ impl Worker {
         thread
             .spawn(move || open_and_serve(&file, opened, queue))
             .map_err(StoreError::NoThread)?;
-        outcome.await.unwrap_or(Err(StoreError::Closed))?;
-        Ok(Self { path, orders })
+        let read_only = outcome.await.unwrap_or(Err(StoreError::Closed))?;
+        Ok(Self {
+            path,
+            read_only,
+            orders,
+        })
+    }
+
+    /// Whether nothing can be changed.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.read_only
     }
 
     /// Lets the thread do `work` and waits for what comes of it.
@@ -74,11 +84,11 @@ impl Worker {
 
 fn open_and_serve(
     path: &Path,
-    opened: oneshot::Sender<Result<(), StoreError>>,
+    opened: oneshot::Sender<Result<bool, StoreError>>,
     queue: mpsc::Receiver<Order>,
 ) {
     let (outcome, db) = match file::open(path) {
-        Ok(db) => (Ok(()), Some(db)),
+        Ok(Opened { db, read_only }) => (Ok(read_only), Some(db)),
         Err(error) => (Err(error), None),
     };
     let awaited = opened.send(outcome).is_ok();

@@ -52,6 +52,8 @@ macro_rules! all_stories {
             set_05_each_principal_has_one_toolset_equipped
             agg_13_a_switch_is_kept_until_it_says_nothing
             prj_01_a_project_is_kept_whole_until_it_is_replaced_or_deleted
+            pins_what_a_server_showed_first_is_kept_and_not_replaced
+            pins_approved_definitions_replace_older_ones_and_outlive_the_others
             a_closed_store_changes_no_state_any_more
             log_06_calls_are_kept_whole_and_come_newest_first
             log_06_a_call_is_written_once

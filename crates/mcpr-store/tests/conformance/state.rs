@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use mcpr_auth::Timestamp;
 use mcpr_store::{
-    DEFAULT, Definition, OPERATOR, SavedEquip, SavedProject, SavedToolset, Store, StoreError, Switch,
+    DEFAULT, Definition, OPERATOR, SavedEquip, SavedPin, SavedPins, SavedProject, SavedToolset, Store,
+    StoreError, Switch,
 };
 
 fn at(seconds: i64) -> Timestamp {
@@ -195,4 +196,54 @@ pub(crate) async fn a_closed_store_changes_no_state_any_more(store: &dyn Store) 
     assert!(matches!(store.delete_project("a").await, Err(StoreError::Closed)));
     let nothing = store.put_switch(Switch::default()).await;
     assert!(matches!(nothing, Err(StoreError::Closed)));
+}
+
+fn pin(tool: &str, seconds: i64) -> SavedPin {
+    SavedPin {
+        tool: tool.into(),
+        definition: format!(r#"{{ "name":"{tool}", "x":1E400 }}"#),
+        at: at(seconds),
+    }
+}
+
+fn first(server: &str, tools: &[&str]) -> SavedPins {
+    SavedPins {
+        server: server.into(),
+        tools: tools.iter().map(|tool| pin(tool, 0)).collect(),
+    }
+}
+
+pub(crate) async fn pins_what_a_server_showed_first_is_kept_and_not_replaced(store: &dyn Store) {
+    let (git, empty) = (first("git", &["pull", "push"]), first("empty", &[]));
+
+    assert!(store.put_first_pins(git.clone(), at(1)).await.unwrap());
+    assert!(store.put_first_pins(empty.clone(), at(1)).await.unwrap());
+    assert!(
+        !store
+            .put_first_pins(first("git", &["evil"]), at(2))
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .put_first_pins(first("empty", &["evil"]), at(2))
+            .await
+            .unwrap()
+    );
+
+    assert_eq!(store.pins().await.unwrap(), [empty, git]);
+}
+
+pub(crate) async fn pins_approved_definitions_replace_older_ones_and_outlive_the_others(store: &dyn Store) {
+    let git = first("git", &["clone", "pull", "push"]);
+    store.put_first_pins(git, at(0)).await.unwrap();
+
+    let approved = vec![pin("add", 9), pin("push", 9)];
+    store
+        .approve_pins("git", approved, vec!["pull".into(), "none".into()])
+        .await
+        .unwrap();
+
+    let kept = store.pins().await.unwrap().remove(0);
+    assert_eq!(kept.tools, [pin("add", 9), pin("clone", 0), pin("push", 9)]);
 }

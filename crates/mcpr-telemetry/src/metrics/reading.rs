@@ -31,6 +31,10 @@ pub enum Gauge {
     QueueDepth,
     /// Starts of a server's backends after the first of each; they only ever grow.
     Restarts,
+    /// Lines of the log that found no room, or could not be written; they only ever grow.
+    LogShed,
+    /// Calls that are missing in the history; they only ever grow.
+    HistoryShed,
 }
 
 /// What is read by this function.
@@ -38,13 +42,15 @@ pub(super) struct Readings(pub(super) Box<dyn Fn() -> Vec<Reading> + Send + Sync
 
 impl Gauge {
     /// In the order in which they are told.
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 8] = [
         Self::Sessions,
         Self::Up,
         Self::Replicas,
         Self::InFlight,
         Self::QueueDepth,
         Self::Restarts,
+        Self::LogShed,
+        Self::HistoryShed,
     ];
 
     fn name(self) -> &'static str {
@@ -55,6 +61,8 @@ impl Gauge {
             Self::InFlight => "mcpr_inflight",
             Self::QueueDepth => "mcpr_queue_depth",
             Self::Restarts => "mcpr_child_restarts",
+            Self::LogShed => "mcpr_log_lines_shed",
+            Self::HistoryShed => "mcpr_history_calls_shed",
         }
     }
 
@@ -65,13 +73,15 @@ impl Gauge {
             Self::Replicas => "Backends of a server by their state.",
             Self::InFlight => "Requests that a server works on.",
             Self::QueueDepth => "Requests that wait for a server.",
+            Self::LogShed => "Lines of the log that found no room or could not be written.",
+            Self::HistoryShed => "Calls that are missing in the history.",
             Self::Restarts => "How often backends of a server were started after their first start.",
         }
     }
 
     fn kind(self) -> MetricType {
         match self {
-            Self::Restarts => MetricType::Counter,
+            Self::Restarts | Self::LogShed | Self::HistoryShed => MetricType::Counter,
             _ => MetricType::Gauge,
         }
     }

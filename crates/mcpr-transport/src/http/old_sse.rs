@@ -20,6 +20,7 @@ use tracing::{debug, warn};
 use super::client::address::{self, Origin};
 use super::client::parcel::Parcel;
 use super::client::{Answer, Limits, Link, Target, Underway};
+use crate::intake;
 use crate::pending::{Pending, Waiting, Withdraw, cancelled};
 use crate::{Answering, Event, Exchange, Failed, FailedKind, Outgoing, Party, Reason, Transport};
 
@@ -170,7 +171,7 @@ impl Reader {
     }
 
     fn take(&self, text: &Bytes) {
-        let event = match Message::parse(text) {
+        let event = match intake::read(text) {
             Ok(message) => self.pending.deliver(message),
             Err(error) => {
                 warn!(address = self.origin, %error, "a message that cannot be read was passed over");

@@ -1,7 +1,7 @@
 //! Takes HTTP connections and hands whole requests to the gateway.
 //!
 //! [`Bound`] holds an address, [`serve`] answers on it until it is told to stop, a [`Front`] gives
-//! the answers. A request passes the checks of the edge in this order: Host and Origin (403),
+//! the answers; a [`Mounted`] front answers on the connections of another server. A request passes the checks of the edge in this order: Host and Origin (403),
 //! caller (401), verb (405), `Accept` and `Content-Type` (406, 415), size and arrival of the body
 //! (413, 408).
 
@@ -14,7 +14,9 @@ mod front;
 mod guard;
 mod holder;
 mod intake;
+mod mounted;
 mod options;
+mod places;
 mod pulse;
 mod refusal;
 mod reply;
@@ -29,15 +31,15 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::{JoinError, JoinSet};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use tracing::{error, warn};
+use tracing::warn;
 
 pub use accepts::Accepts;
 pub use bound::{BindError, Bound};
 pub use front::{Call, Front, Health, Operation, Verb};
 pub use holder::Holder;
+pub use mounted::{Mounted, Pieces};
 pub use options::{Limits, Options};
 pub use refusal::Refusal;
 pub use reply::{Content, EventStream, Reply};
@@ -47,10 +49,8 @@ pub use tls::{Tls, TlsError};
 use bound::Listener;
 use connection::{Connection, Rules};
 use guard::Guard;
+use places::{Places, Room};
 use wire::Socket;
-
-/// How many connections beyond the limit are told so; any more are just closed.
-const SURPLUS: usize = 64;
 
 /// When a server ends, in two steps.
 #[derive(Clone, Debug)]
@@ -84,29 +84,27 @@ impl End {
 pub async fn serve<F: Front>(bound: Bound, front: Arc<F>, options: Options, end: End) -> io::Result<()> {
     let rules = Arc::new(Rules::new(&bound, options));
     let listener = bound.listen()?;
-    let mut connections = JoinSet::new();
-    while let Some(socket) = next(&listener, &mut connections, &end.close).await {
-        let surplus = connections.len() >= rules.limits.connections;
-        if connections.len() < rules.limits.connections + SURPLUS {
+    let mut places = Places::new(rules.limits.connections);
+    while let Some(socket) = next(&listener, &mut places, &end.close).await {
+        let room = places.room();
+        if room != Room::None {
+            let surplus = room == Room::Word;
             let connection = Connection::new(Arc::clone(&front), Arc::clone(&rules), surplus);
-            connections.spawn(connection.serve(socket, end.close.clone()));
+            let pulse = (!surplus).then(|| connection.pulse());
+            places.serve(connection.serve(socket, end.close.clone()), pulse);
         }
     }
     drop(listener);
-    drain(connections, &end.finish, rules.limits.grace).await;
+    places.drain(&end.finish, rules.limits.grace).await;
     Ok(())
 }
 
 /// The next connection; none when it is time to stop.
-async fn next(
-    listener: &Listener,
-    connections: &mut JoinSet<()>,
-    shutdown: &CancellationToken,
-) -> Option<Socket> {
+async fn next(listener: &Listener, places: &mut Places, shutdown: &CancellationToken) -> Option<Socket> {
     loop {
         tokio::select! { biased;
             () = shutdown.cancelled() => return None,
-            Some(ended) = connections.join_next() => note_panic(ended),
+            Some(()) = places.ended() => {}
             accepted = listener.accept() => match accepted {
                 Ok(socket) => return Some(socket),
                 Err(error) => pause(&error, shutdown).await,
@@ -137,46 +135,13 @@ fn back_off(error: &io::Error) -> Option<Duration> {
     }
 }
 
-/// Lets the last answers out.
-async fn drain(mut connections: JoinSet<()>, finish: &CancellationToken, grace: Duration) {
-    let all_ended = async {
-        while let Some(ended) = connections.join_next().await {
-            note_panic(ended);
-        }
-    };
-    let overdue = async {
-        finish.cancelled().await;
-        sleep(grace).await;
-    };
-    tokio::select! {
-        () = all_ended => return,
-        () = overdue => {}
-    }
-    warn!(
-        connections = connections.len(),
-        ?grace,
-        "dropping answers that did not finish in time"
-    );
-    connections.shutdown().await;
-}
-
-fn note_panic(ended: Result<(), JoinError>) {
-    if let Err(error) = ended
-        && error.is_panic()
-    {
-        error!(
-            error = &error as &dyn std::error::Error,
-            "a connection failed inside the gateway"
-        );
-    }
-}
-
 impl Rules {
     fn new(bound: &Bound, options: Options) -> Self {
         Self {
             guard: bound.is_network().then(|| Guard::new(&options)),
             endpoint: format!("/{}", options.endpoint.trim_matches('/')),
             admin: options.admin,
+            mounted: false,
             limits: options.limits,
             #[cfg(feature = "tls")]
             tls: options.tls,

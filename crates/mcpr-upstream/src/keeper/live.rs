@@ -7,18 +7,18 @@ use mcpr_protocol::Era;
 use mcpr_transport::{Failed, FailedKind};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::start::Started;
+use super::waits::{unused, wait_until};
 use super::{Command, Ended, Keeper, Need, Role};
+use crate::Replica;
 use crate::ask::Line;
 use crate::hearing::{Hearing, News};
 use crate::introduce::{Introduced, initialize, ping};
 use crate::list::{Listed, Lister};
 use crate::spec::Reach;
 use crate::status::{Heard, Phase};
-use crate::wishes::Asked;
-use crate::{PerFeed, Replica};
 
 /// How long notices are gathered before the lists are read again (AGG-10 allows 250 ms).
 const GATHER: Duration = Duration::from_millis(100);
@@ -84,7 +84,13 @@ impl Keeper {
             status.fresh = listed.fresh;
         });
         let mut life = Life::new(replica.clone(), introduced, need, hearing);
-        let ended = self.serve(&mut line, &mut life, news).await;
+        let stop = self.stop.clone();
+        // Whatever it waits for, such as the answer of a server that hangs, ends with that too.
+        let ended = tokio::select! {
+            biased;
+            () = stop.cancelled() => Ended::Stopped,
+            ended = self.serve(&mut line, &mut life, news) => ended,
+        };
         drop(life);
         self.part(&replica, &ended).await;
         line.transport.close().await;
@@ -110,7 +116,6 @@ impl Keeper {
     }
 
     async fn serve(&mut self, line: &mut Line, life: &mut Life, mut news: mpsc::Receiver<News>) -> Ended {
-        let stop = self.stop.clone();
         let mut health = interval_at(Instant::now() + HEALTH, HEALTH);
         health.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -128,7 +133,6 @@ impl Keeper {
             let (due, idle) = (life.due, self.idle_limit(life.need));
             tokio::select! {
                 biased;
-                () = stop.cancelled() => return Ended::Stopped,
                 event = line.events.recv() => line.take(event),
                 Some(news) = news.recv() => {
                     if let Err(failed) = self.learn(news, line, life).await {
@@ -373,28 +377,5 @@ impl Life {
             };
             (covers, lister.read(covers.lists, &before).await)
         });
-    }
-}
-
-/// Waits until nobody has used the server for `limit`; a subscription is a use as long as it lasts.
-async fn unused(replica: &Replica, wishes: &PerFeed<Arc<Asked>>, limit: Option<Duration>) {
-    let Some(limit) = limit else {
-        return std::future::pending().await;
-    };
-    loop {
-        if wishes.none_left().await {
-            replica.touch();
-        }
-        replica.unused_for(limit).await;
-        if wishes.are_empty() {
-            return;
-        }
-    }
-}
-
-async fn wait_until(due: Option<Instant>) {
-    match due {
-        Some(due) => sleep_until(due).await,
-        None => std::future::pending().await,
     }
 }

@@ -8,6 +8,7 @@ use mcpr_config::clients::shell_word;
 use mcpr_config::{Config, Locations, LogFile};
 use mcpr_store::Inspection;
 use rustix::fs::{Access, access};
+use rustix::io::Errno;
 
 use super::report::Check;
 use super::scene::Scene;
@@ -43,6 +44,18 @@ fn database(path: &Path) -> Vec<Check> {
         Ok(Some(_)) => Check::ok(CHECK, format!("the database {shown} is empty")),
         Err(error) => Check::problem(CHECK, chain(&error)),
     }];
+    match access(path, Access::WRITE_OK) {
+        Err(Errno::ROFS) => {
+            let what =
+                format!("{shown} is on a read-only file system, so nothing that changes is remembered");
+            checks.push(Check::problem(CHECK, what));
+        }
+        Err(Errno::ACCESS) => {
+            let what = format!("{shown} may not be written to, so no gateway can use it");
+            checks.push(Check::problem("permissions", what).fix(format!("chmod u+w {}", word(path))));
+        }
+        _ => {}
+    }
     if mode(path).is_some_and(|mode| mode & 0o077 != 0) {
         let what = format!("others may open {shown}");
         checks.push(Check::problem("permissions", what).fix(format!("chmod 600 {}", word(path))));

@@ -17,6 +17,8 @@ pub(super) fn checks(scene: &Scene) -> Vec<Check> {
     match &scene.gateway {
         Ok(running) => checks.extend([Some(listening(running)), door(running)].into_iter().flatten()),
         Err(_) if scene.elsewhere => {}
+        // It runs, so the port is its own.
+        Err(ClientError::Unauthorized { .. } | ClientError::Refused(_)) => {}
         Err(_) => checks.extend(scene.config.iter().map(|config| port(scene, config))),
     }
     checks
@@ -46,6 +48,9 @@ fn gateway(scene: &Scene) -> Check {
         }
         Err(error @ ClientError::Forbidden { .. }) => {
             Check::problem(CHECK, chain(error)).fix("run mcpr-ctl as the user that the gateway runs as")
+        }
+        Err(error @ ClientError::Unauthorized { .. }) => {
+            Check::problem(CHECK, chain(error)).fix("put a token with the scope admin into MCPR_TOKEN")
         }
         Err(error) => Check::problem(CHECK, chain(error))
             .fix("look into the gateway's log; `mcpr-ctl stop` and `mcpr-gateway` start it anew"),

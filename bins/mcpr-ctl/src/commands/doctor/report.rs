@@ -1,6 +1,7 @@
 //! What was found, for people and for scripts.
 
 use mcpr_admin::ExitCode;
+use mcpr_telemetry::Secrets;
 use serde::Serialize;
 
 use crate::out::look::{Look, Paint};
@@ -68,6 +69,16 @@ impl Check {
     pub(super) fn fix(self, fix: impl Into<String>) -> Self {
         Self {
             fix: Some(fix.into()),
+            ..self
+        }
+    }
+
+    /// The same without values that must not be shown, such as what a reference in a path stands for.
+    pub(super) fn scrubbed(self, secrets: &Secrets) -> Self {
+        let scrub = |text: String| secrets.scrub(&text).into_owned();
+        Self {
+            message: scrub(self.message),
+            fix: self.fix.map(scrub),
             ..self
         }
     }

@@ -12,6 +12,7 @@ use super::configuration::of_fault;
 use super::report::Check;
 use super::scene::Scene;
 use super::shell::{Elsewhere, Place};
+use crate::commands::servers::pins;
 use crate::out::phrase;
 
 const CHECK: &str = "server";
@@ -194,7 +195,7 @@ fn doing(server: &ServerReport) -> Option<Check> {
     });
     let name = shell_word(&server.name);
     let check = match server.state {
-        ServerState::Ok | ServerState::Idle | ServerState::Disabled => return None,
+        ServerState::Ok | ServerState::Idle | ServerState::Disabled => return changed_tools(server),
         ServerState::Degraded => Check::warning(CHECK, format!("it works, but not all of it: {reason}{retry}"))
             .fix(format!("`mcpr-ctl servers show {name}` shows its backends")),
         ServerState::Starting => Check::warning(CHECK, "it is still starting")
@@ -208,6 +209,17 @@ fn doing(server: &ServerReport) -> Option<Check> {
             .fix(format!("`mcpr-ctl servers edit {name}` and `mcpr-ctl reload`; variables have to be set where the gateway starts")),
     };
     Some(check.of(server.name.as_str()))
+}
+
+/// Tools that are not what was approved.
+fn changed_tools(server: &ServerReport) -> Option<Check> {
+    let name = shell_word(&server.name);
+    let check = Check::warning(CHECK, pins(server)?);
+    Some(
+        check
+            .fix(format!("mcpr-ctl pins approve {name}"))
+            .of(server.name.as_str()),
+    )
 }
 
 /// Servers of the gateway that the files do not have any more.

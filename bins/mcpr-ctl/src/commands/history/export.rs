@@ -1,9 +1,8 @@
 //! Past calls for other programs.
 
 mod csv;
+mod target;
 
-use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use mcpr_admin::{CallReport, ExitCode, ListHistory};
@@ -11,9 +10,11 @@ use mcpr_auth::Timestamp;
 use mcpr_protocol::RawJson;
 use serde::Serialize;
 
+use self::target::Target;
 use super::operation;
 use crate::books::Books;
 use crate::cli::history::{Export, Format};
+use crate::interrupt::unless_interrupted;
 use crate::out::Out;
 use crate::out::phrase::counted;
 use crate::problem::Problem;
@@ -28,39 +29,75 @@ struct Exported<'a> {
     file: &'a Path,
 }
 
-/// Where the calls go.
-enum Target<'a> {
-    Standard(&'a Out),
-    File(&'a Path, BufWriter<File>),
-}
-
 /// `history export`
 pub(super) async fn export(books: &Books<'_>, out: &Out, asked: &Export) -> Result<ExitCode, Problem> {
+    let file = asked.output.as_deref().filter(|path| *path != Path::new("-"));
+    let mut calls = 0;
+    // What is dropped half-way takes its file with it.
+    let done = unless_interrupted(write_all(books, out, (asked, file), &mut calls)).await;
+    out.clear();
+    let Some(done) = done else {
+        return Ok(given_up(out, file, calls));
+    };
+    done?;
+    tell(out, file, calls)?;
+    Ok(ExitCode::Ok)
+}
+
+/// Writes one page after the other, until there is no more or nobody reads.
+async fn write_all(
+    books: &Books<'_>,
+    out: &Out,
+    (asked, file): (&Export, Option<&Path>),
+    calls: &mut u64,
+) -> Result<(), Problem> {
     let wanted = ListHistory {
         arguments: true,
         limit: Some(AT_ONCE),
         ..operation(&asked.wanted, Timestamp::now())
     };
     // Whoever cannot be asked leaves a file that is there as it was.
-    let first = books.ask(wanted.clone()).await?;
-    let mut target = Target::of(out, asked.output.as_deref())?;
-    let mut calls = 0;
+    let mut page = books.ask(wanted.clone()).await?;
+    let mut target = Target::of(out, file)?;
     let mut reads = target.write(&head(asked.format))?;
-    let mut page = first;
     while reads {
         for call in &page.calls {
             reads = reads && target.write(&written(asked.format, call))?;
         }
-        calls += page.calls.len() as u64;
+        *calls += page.calls.len() as u64;
         let Some(next) = page.next else { break };
+        if file.is_some() || !out.is_terminal() {
+            out.redraw(&format!("{} so far", counted(*calls, "call")));
+        }
         let operation = ListHistory {
             before: Some(next),
             ..wanted.clone()
         };
         page = books.ask(operation).await?;
     }
-    target.finish(out, calls)?;
-    Ok(ExitCode::Ok)
+    target.finish()
+}
+
+/// Ctrl-C: standard output has whole lines, and a file is as it was.
+fn given_up(out: &Out, file: Option<&Path>, calls: u64) -> ExitCode {
+    let counted = counted(calls, "call");
+    out.note(&match file {
+        Some(path) => format!("given up after {counted}; `{}` is as it was", path.display()),
+        None => format!("given up after {counted}"),
+    });
+    ExitCode::Interrupted
+}
+
+/// Tells what was written.
+fn tell(out: &Out, file: Option<&Path>, calls: u64) -> Result<(), Problem> {
+    let Some(file) = file else {
+        out.note(&counted(calls, "call"));
+        return Ok(());
+    };
+    out.report(&Exported { calls, file }, |exported, _| {
+        let counted = counted(exported.calls, "call");
+        format!("{counted} written to {}\n", exported.file.display())
+    })
 }
 
 fn head(format: Format) -> Vec<u8> {
@@ -83,56 +120,4 @@ fn written(format: Format, call: &CallReport) -> Vec<u8> {
         }
         Format::Csv => csv::row(call),
     }
-}
-
-impl<'a> Target<'a> {
-    fn of(out: &'a Out, path: Option<&'a Path>) -> Result<Self, Problem> {
-        let Some(path) = path.filter(|path| *path != Path::new("-")) else {
-            return Ok(Self::Standard(out));
-        };
-        let file = for_owner_only().open(path);
-        let file = file.map_err(|error| unwritable(path, &error))?;
-        Ok(Self::File(path, BufWriter::new(file)))
-    }
-
-    /// Writes data, and tells whether anybody still reads.
-    fn write(&mut self, bytes: &[u8]) -> Result<bool, Problem> {
-        match self {
-            Self::Standard(out) => out.feed(bytes),
-            Self::File(path, file) => {
-                let written = file.write_all(bytes);
-                written.map(|()| true).map_err(|error| unwritable(path, &error))
-            }
-        }
-    }
-
-    /// Tells what was written.
-    fn finish(self, out: &Out, calls: u64) -> Result<(), Problem> {
-        let (file, mut writer) = match self {
-            Self::Standard(_) => {
-                out.note(&counted(calls, "call"));
-                return Ok(());
-            }
-            Self::File(path, writer) => (path, writer),
-        };
-        writer.flush().map_err(|error| unwritable(file, &error))?;
-        out.report(&Exported { calls, file }, |exported, _| {
-            let counted = counted(exported.calls, "call");
-            format!("{counted} written to {}\n", exported.file.display())
-        })
-    }
-}
-
-/// Arguments are nobody else's business.
-fn for_owner_only() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> Problem {
-    let problem = Problem::failed(format!("`{}` cannot be written: {error}", path.display()));
-    problem.hint("name another file with --output")
 }

@@ -63,6 +63,21 @@ pub(super) fn nothing_follows() -> Reply {
 
 /// The body is what Claude Code shows its user, so it says what to do.
 pub(super) fn unauthorized(denied: &Denied) -> Reply {
+    turned_away(denied, &format!("{denied}. {}", denied.next_step()))
+}
+
+/// At the operator's socket, where no token can be made without one.
+pub(super) fn unauthorized_here(denied: &Denied) -> Reply {
+    let message = match denied {
+        Denied::Missing => {
+            "the configuration says `control.token`, so this socket wants a token too: put one into MCPR_TOKEN".to_owned()
+        }
+        denied => format!("the configuration says `control.token`, and {denied}"),
+    };
+    turned_away(denied, &message)
+}
+
+fn turned_away(denied: &Denied, message: &str) -> Reply {
     let error = if *denied == Denied::Missing {
         "missing_token"
     } else {
@@ -71,7 +86,7 @@ pub(super) fn unauthorized(denied: &Denied) -> Reply {
     let body = json!({
         "error": error,
         "reason": denied.reason(),
-        "message": format!("{denied}. {}", denied.next_step()),
+        "message": message,
     });
     let challenge = match *denied {
         Denied::Missing => "Bearer realm=\"mcpr\"",

@@ -1,11 +1,12 @@
 //! The answer to an HTTP request: its head, and its messages as they come.
 
+use std::fmt;
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{self, HeaderMap};
+use http::header::{self, HeaderMap, HeaderValue};
 use http::{Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::time::timeout;
@@ -73,10 +74,36 @@ impl Media {
     }
 }
 
+/// How a body is packed, where it is.
+pub(super) struct Coding<'h>(&'h HeaderValue);
+
+impl<'h> Coding<'h> {
+    /// The coding that a server says its body has, such as `gzip` (RFC 9110, section 8.4).
+    pub(super) fn of(headers: &'h HeaderMap) -> Option<Self> {
+        let codings = headers.get_all(header::CONTENT_ENCODING).iter();
+        let mut packed = codings.filter(|coding| {
+            let plain = coding.as_bytes().trim_ascii();
+            !plain.is_empty() && !plain.eq_ignore_ascii_case(b"identity")
+        });
+        packed.next().map(Self)
+    }
+}
+
+impl fmt::Display for Coding<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letters = self.0.as_bytes().iter().filter(|byte| byte.is_ascii_graphic());
+        let shown: String = letters.take(40).map(|byte| char::from(*byte)).collect();
+        f.write_str(&shown)
+    }
+}
+
 impl Answer {
     pub(super) fn new(response: Response<Incoming>, wire: Wire, link: &Link) -> Self {
         let (head, incoming) = response.into_parts();
-        let media = Media::of(&head.headers);
+        let media = match Coding::of(&head.headers) {
+            Some(_) => Media::Other, // Nobody asked for it, and what it unpacks to has no bound.
+            None => Media::of(&head.headers),
+        };
         let flow = Flow::new(incoming, wire, pool::keep_alive(&head.headers));
         let body = match media {
             Media::Events if head.status.is_success() => Body::Events(Events::new(flow, link.limits().event)),

@@ -15,6 +15,7 @@ use super::hop::{Stamp, session_of};
 use super::link::Underway;
 use super::resume::Resuming;
 use super::streamable::Shared;
+use crate::intake;
 use crate::pending::cancelled;
 use crate::{Answering, Failed, FailedKind, Outgoing, Party, Reason, Sent};
 
@@ -124,7 +125,7 @@ impl Call {
 
     fn message(&mut self, text: Option<Result<Bytes, Failed>>) -> Option<Next> {
         match text {
-            Some(Ok(text)) => self.judge(Message::parse(&text), &text),
+            Some(Ok(text)) => self.judge(intake::read(&text), &text),
             Some(Err(failed)) => self.broken_off(failed),
             None if self.is_stream() => {
                 let detail = format!(

@@ -14,7 +14,7 @@ use super::hop::Stamp;
 use super::resume::{is_passing, pause};
 use super::streamable::Shared;
 use crate::backlog::stray;
-use crate::{Event, FailedKind};
+use crate::{Event, FailedKind, intake};
 
 /// A stream that stood for so long was no failure, even if nothing came.
 const STOOD: Duration = Duration::from_secs(10);
@@ -112,7 +112,7 @@ impl Listener {
 
     /// Passes a message on; false if nobody listens any more.
     async fn tell(&self, text: &Bytes) -> bool {
-        let placed = Message::parse(text).map(|message| self.shared.floor.deliver(message));
+        let placed = intake::read(text).map(|message| self.shared.floor.deliver(message));
         let Some(message) = placed.transpose() else {
             return true; // It belongs to an open request, and is there now.
         };

@@ -62,6 +62,14 @@ impl Proxies {
         ))
     }
 
+    /// What of the variables is secret: users, passwords, and both as a proxy is shown them.
+    pub fn credentials(&self) -> Vec<String> {
+        let named = self.0.iter().filter(|(name, _)| !EXEMPT.contains(name));
+        named
+            .flat_map(|(_, value)| credentials_in(value.trim()))
+            .collect()
+    }
+
     /// The proxy on the way to `origin`; `None` where the way is direct.
     pub(super) fn toward(&self, origin: &Origin) -> Result<Option<Proxy>, Unusable> {
         let names = if origin.secure { FOR_HTTPS } else { FOR_HTTP };
@@ -107,6 +115,22 @@ impl Proxies {
             .build();
         url(origin).is_some_and(|url| matcher.intercept(&url).is_none())
     }
+}
+
+/// What is secret in the URL of a proxy.
+fn credentials_in(value: &str) -> Vec<String> {
+    let rest = value.split_once("://").map_or(value, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let Some((user, _)) = authority.rsplit_once('@') else {
+        return Vec::new();
+    };
+    // Any server does for the question.
+    let proxy = Matcher::builder()
+        .all(value)
+        .build()
+        .intercept(&Uri::from_static("http://server/"));
+    let shown = proxy.and_then(|proxy| Some(proxy.basic_auth()?.to_str().ok()?.to_owned()));
+    user.split(':').map(str::to_owned).chain(shown).collect()
 }
 
 /// The host, suffix or network of an entry of `NO_PROXY`, if the entry is about that port.
@@ -323,5 +347,16 @@ mod tests {
             );
             assert_eq!(way(&[("ALL_PROXY", value)], "http://127.0.0.1"), "", "{value}");
         }
+    }
+
+    #[test]
+    fn b111_users_and_passwords_of_proxies_are_known_as_secrets() {
+        let variables = [
+            ("HTTP_PROXY", "http://me:pass%40word@proxy:1".to_owned()),
+            ("ALL_PROXY", "http://proxy:2".to_owned()),
+            ("NO_PROXY", "a:b@c".to_owned()),
+        ];
+        let known = Proxies::of(variables).credentials();
+        assert_eq!(known, ["me", "pass%40word", "Basic bWU6cGFzc0B3b3Jk"]);
     }
 }

@@ -7,13 +7,16 @@ use bytes::Bytes;
 use http::{HeaderMap, header};
 use mcpr_protocol::{ErrorObject, Id, Message, Response, code};
 
-use super::answer::Answer;
+use super::answer::{Answer, Coding};
 use super::link::{Link, Place};
 use super::target::Target;
-use crate::{Failed, FailedKind, Sent};
+use crate::{Failed, FailedKind, Sent, intake};
 
 /// How much of an answer an error shows.
 const EXCERPT: usize = 200;
+
+/// How much of a content type an error shows.
+const MEDIA: usize = 100;
 
 /// An answer without a result, with what is needed to judge it.
 #[derive(Debug)]
@@ -112,7 +115,7 @@ impl Refusal<'_> {
     }
 
     fn error(&self, id: u64) -> Option<Response> {
-        let Ok(Message::Response(response)) = Message::parse(self.text) else {
+        let Ok(Message::Response(response)) = intake::read(self.text) else {
             return None;
         };
         let ours = response
@@ -128,6 +131,13 @@ impl Refusal<'_> {
         let media = media.map_or("no content type".into(), |media| {
             String::from_utf8_lossy(media.as_bytes())
         });
+        if let Some(coding) = Coding::of(self.headers) {
+            return format!(
+                "{place} answers {status} in the coding `{coding}`, which was not asked for and is not read; \
+                 turn compression off there"
+            );
+        }
+        let media: String = media.chars().take(MEDIA).collect();
         let excerpt = self.mask.excerpt(self.text);
         match (self.text.is_empty(), status) {
             (true, 200..300) => format!("{place} answers {status} without the response to the request"),

@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderName};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Body as Received;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -36,6 +36,8 @@ use crate::bell::Attended;
 pub(super) struct Rules {
     pub(super) endpoint: String,
     pub(super) admin: bool,
+    /// Whether another server has the connections, and has looked at the path.
+    pub(super) mounted: bool,
     /// None for a socket that only this machine can reach.
     pub(super) guard: Option<Guard>,
     pub(super) limits: Limits,
@@ -56,6 +58,11 @@ pub(super) struct Connection<F: Front> {
     plain: bool,
 }
 
+/// The body of a request, as it arrives.
+pub(super) trait Arriving: Received<Data = Bytes> + Send + Unpin {}
+
+impl<B: Received<Data = Bytes> + Send + Unpin> Arriving for B {}
+
 /// Why there is no answer from the gateway.
 enum Turned {
     Refused(Refusal),
@@ -74,6 +81,11 @@ impl<F: Front> Connection<F> {
             surplus,
             plain: false,
         }
+    }
+
+    /// What it is doing, as it goes on.
+    pub(super) fn pulse(&self) -> Arc<Pulse> {
+        Arc::clone(&self.pulse)
     }
 
     /// Serves the connection until it ends, is over a limit, or `shutdown` lets its last answer out.
@@ -132,7 +144,10 @@ impl<F: Front> Connection<F> {
         Some(socket)
     }
 
-    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+    pub(super) async fn answer<B: Arriving>(
+        self: Arc<Self>,
+        request: Request<B>,
+    ) -> Result<Response<Body>, Infallible> {
         let (head, mut body) = request.into_parts();
         self.pulse.asked(!body.is_end_stream());
         let page = match self.guard(&head) {
@@ -158,7 +173,7 @@ impl<F: Front> Connection<F> {
         Ok(guard.check_origin(&head.headers)?.cloned())
     }
 
-    async fn reply(&self, head: Parts, body: &mut Incoming) -> Result<Reply, Turned> {
+    async fn reply(&self, head: Parts, body: &mut impl Arriving) -> Result<Reply, Turned> {
         if self.surplus {
             return Err(Refusal::Full {
                 limit: self.rules.limits.connections,
@@ -171,7 +186,7 @@ impl<F: Front> Connection<F> {
         if self.rules.guard.is_some() && cors::is_preflight(&head) {
             return Ok(cors::preflight(&head));
         }
-        match Route::of(head.uri.path(), &self.rules.endpoint, self.rules.admin) {
+        match self.rules.route(head.uri.path()) {
             Route::Mcp => self.mcp(head, body).await,
             Route::Admin(path) => self.admin(&head, path, body).await,
             Route::Health(which) => self.health(&head, which),
@@ -183,7 +198,7 @@ impl<F: Front> Connection<F> {
         }
     }
 
-    async fn mcp(&self, head: Parts, body: &mut Incoming) -> Result<Reply, Turned> {
+    async fn mcp(&self, head: Parts, body: &mut impl Arriving) -> Result<Reply, Turned> {
         let caller = self.admit(&head)?;
         let verb = Verb::of(&head.method).ok_or(Refusal::Method { allow: Verb::ALLOW })?;
         let accepts = Accepts::of(&head.headers);
@@ -201,7 +216,7 @@ impl<F: Front> Connection<F> {
         Ok(self.front.mcp(caller, call).await)
     }
 
-    async fn admin(&self, head: &Parts, path: &str, body: &mut Incoming) -> Result<Reply, Turned> {
+    async fn admin(&self, head: &Parts, path: &str, body: &mut impl Arriving) -> Result<Reply, Turned> {
         let caller = self.admit(head)?;
         if head.method != Method::POST {
             return Err(Refusal::Method { allow: "POST" }.into());
@@ -231,10 +246,12 @@ impl<F: Front> Connection<F> {
 
     fn admit(&self, head: &Parts) -> Result<F::Caller, Turned> {
         let mut memo = self.memo.lock();
-        self.front.admit(head, &mut memo).map_err(Turned::NotAdmitted)
+        let caller = self.front.admit(head, &mut memo).map_err(Turned::NotAdmitted)?;
+        self.pulse.met();
+        Ok(caller)
     }
 
-    async fn json_body(&self, headers: &HeaderMap, body: &mut Incoming) -> Result<Bytes, Refusal> {
+    async fn json_body(&self, headers: &HeaderMap, body: &mut impl Arriving) -> Result<Bytes, Refusal> {
         accepts::body_is_json(headers)?;
         let body = intake::take(body, &self.rules.limits).await?;
         self.pulse.read();
@@ -251,7 +268,7 @@ impl<F: Front> Connection<F> {
         if let Some(origin) = page {
             cors::open_to(origin, &mut headers);
         }
-        if self.surplus || self.plain || self.pulse.is_unread() {
+        if !self.rules.mounted && (self.surplus || self.plain || self.pulse.is_unread()) {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
         let body = Body::new(content, self.rules.limits.keep_alive, Arc::clone(&self.pulse));
@@ -259,6 +276,15 @@ impl<F: Front> Connection<F> {
         *response.status_mut() = status;
         *response.headers_mut() = headers;
         response
+    }
+}
+
+impl Rules {
+    fn route<'path>(&self, path: &'path str) -> Route<'path> {
+        match self.mounted {
+            true => Route::Mcp,
+            false => Route::of(path, &self.endpoint, self.admin),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! name (DNS rebinding). So the `Host` must be a name of this gateway and an `Origin`, where there
 //! is one, a page that is trusted; programs that are no browsers send no `Origin`.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use http::header::{HOST, ORIGIN};
 use http::request::Parts;
@@ -124,7 +124,9 @@ impl Name {
 /// Host (an IPv6 address without its brackets) and port.
 fn split(authority: &str) -> Option<(&str, Option<u16>)> {
     let (host, rest) = match authority.strip_prefix('[') {
-        Some(bracketed) => bracketed.split_once(']')?,
+        Some(bracketed) => bracketed
+            .split_once(']')
+            .filter(|(host, _)| host.parse::<Ipv6Addr>().is_ok())?,
         None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
     };
     match rest {
@@ -204,6 +206,8 @@ mod tests {
             "::1",
             "[::1",
             "[::1]x",
+            "[localhost]",
+            "[127.0.0.1]:3282",
             "0.0.0.0",
             "192.168.1.5",
             "10.0.0.1:3282",

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
 use tokio::time::{Instant, timeout_at};
 
+use super::connection::Arriving;
 use super::{Limits, Refusal};
 use crate::compact::compact;
 
@@ -24,7 +24,7 @@ const SET_ASIDE: usize = 64 * 1024;
 /// # Errors
 ///
 /// [`Refusal::TooLarge`], [`Refusal::TooSlow`], [`Refusal::Broken`].
-pub(super) async fn take(body: &mut Incoming, limits: &Limits) -> Result<Bytes, Refusal> {
+pub(super) async fn take(body: &mut impl Arriving, limits: &Limits) -> Result<Bytes, Refusal> {
     let limit = limits.body;
     if body.size_hint().lower() > limit as u64 {
         return Err(Refusal::TooLarge { limit });
@@ -52,7 +52,7 @@ impl Pace {
     }
 }
 
-async fn read(body: &mut Incoming, limit: usize, pace: Pace) -> Result<Bytes, Refusal> {
+async fn read(body: &mut impl Arriving, limit: usize, pace: Pace) -> Result<Bytes, Refusal> {
     let Some(first) = next(body, pace, 0).await? else {
         return Ok(Bytes::new());
     };
@@ -72,7 +72,7 @@ async fn read(body: &mut Incoming, limit: usize, pace: Pace) -> Result<Bytes, Re
 }
 
 /// The next piece that is data; trailers mean nothing here.
-async fn next(body: &mut Incoming, pace: Pace, read: usize) -> Result<Option<Bytes>, Refusal> {
+async fn next(body: &mut impl Arriving, pace: Pace, read: usize) -> Result<Option<Bytes>, Refusal> {
     let too_slow = |_| Refusal::TooSlow { limit: pace.limit };
     let due = pace.due(read);
     while let Some(frame) = timeout_at(due, body.frame()).await.map_err(too_slow)? {

@@ -19,6 +19,8 @@ struct Marks {
     stuck: Option<Instant>,
     /// Whether there is a part of the request's body that nobody has read.
     unread: bool,
+    /// Whether nobody has been let in on it.
+    strange: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +43,7 @@ impl Pulse {
             phase,
             stuck: None,
             unread: false,
+            strange: true,
         }))
     }
 
@@ -59,6 +62,20 @@ impl Pulse {
         let mut marks = self.0.lock();
         marks.phase = Phase::Answering;
         marks.unread = unread;
+    }
+
+    /// Somebody was let in.
+    pub(super) fn met(&self) {
+        self.0.lock().strange = false;
+    }
+
+    /// Since when a connection on which nobody was let in asks nothing.
+    pub(super) fn strange_since(&self) -> Option<Instant> {
+        let marks = self.0.lock();
+        match marks.phase {
+            Phase::Head { since } | Phase::Idle { since } if marks.strange => Some(since),
+            _ => None,
+        }
     }
 
     /// The whole body was read.
@@ -146,5 +163,19 @@ mod tests {
         assert!(after(limits.write_time).await.is_some());
         pulse.unstuck();
         assert_eq!(pulse.overdue(&limits), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_who_was_never_let_in_and_asks_nothing_is_a_stranger() {
+        let pulse = Pulse::new();
+        let opened = Instant::now();
+        assert_eq!(pulse.strange_since(), Some(opened));
+        pulse.asked(false);
+        assert_eq!(pulse.strange_since(), None);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        pulse.answered();
+        assert_eq!(pulse.strange_since(), Some(Instant::now()));
+        pulse.met();
+        assert_eq!(pulse.strange_since(), None);
     }
 }

@@ -84,6 +84,37 @@ async fn sec_05_one_connection_too_many_is_told_so() {
     assert_eq!(first.answer().await.status, 200);
 }
 
+#[tokio::test]
+async fn sec_05_strangers_who_ask_nothing_give_way_to_those_who_do() {
+    let limits = Limits {
+        connections: 2,
+        ..Limits::default()
+    };
+    let server = Server::echo(Options {
+        limits,
+        ..Options::default()
+    });
+    let mut known = server.client().await;
+    known.send(post("/mcp", "", "{}")).await;
+    assert_eq!(known.answer().await.status, 200);
+    let mut stranger = server.client().await;
+    stranger.send(request("GET", "/healthz", "")).await;
+    assert_eq!(stranger.answer().await.status, 200);
+
+    let mut newcomer = server.client().await;
+    newcomer.send(post("/mcp", "", "{}")).await;
+
+    assert_eq!(newcomer.answer().await.status, 200);
+    assert_eq!(stranger.rest().await, "", "its place was needed");
+    known.send(post("/mcp", "", "{}")).await;
+    assert_eq!(known.answer().await.status, 200);
+    assert_eq!(
+        server.ask(&post("/mcp", "", "{}")).await.status,
+        503,
+        "nobody is a stranger"
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn sec_05_connections_that_ask_nothing_are_closed() {
     let limits = Limits::default();

@@ -1,0 +1,147 @@
+//! Copies what a gateway keeps, whether or not it runs.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use mcpr_admin::ExitCode;
+use mcpr_auth::Timestamp;
+use mcpr_config::{Paths, Vault};
+use serde::Serialize;
+
+use crate::cli::{Backup, Global};
+use crate::connect::paths;
+use crate::out::Out;
+use crate::out::phrase::size;
+use crate::problem::Problem;
+
+/// What was written.
+#[derive(Debug, Serialize)]
+struct Written {
+    /// The copy of the database.
+    file: PathBuf,
+    bytes: u64,
+    /// The copy of the secrets, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secrets: Option<PathBuf>,
+}
+
+/// `backup`
+pub(super) async fn backup(global: &Global, out: &Out, asked: &Backup) -> Result<ExitCode, Problem> {
+    if global.gateway.is_some() || global.socket.is_some() {
+        let problem =
+            Problem::usage("a backup is made of the files on this machine, whether or not a gateway runs");
+        return Err(
+            problem.hint("run it there without --gateway and --socket; MCPR_HOME says which files are meant")
+        );
+    }
+    let paths = paths(global)?;
+    let file = target(asked)?;
+    let written = write(&paths, &file, asked.force)?;
+    out.report(&written, |written, _| page(written))?;
+    if written.secrets.is_some() {
+        let key = Vault::at(&paths.secrets).key_path().display().to_string();
+        out.note(&format!(
+            "the key of the secrets is not in it: keep a copy of {key} apart"
+        ));
+    }
+    Ok(ExitCode::Ok)
+}
+
+fn page(written: &Written) -> String {
+    let mut page = format!("{}  {}\n", written.file.display(), size(written.bytes));
+    if let Some(secrets) = &written.secrets {
+        page += &format!("{}\n", secrets.display());
+    }
+    page
+}
+
+/// The whole path of the file to write.
+fn target(asked: &Backup) -> Result<PathBuf, Problem> {
+    let usual = || {
+        let now = Timestamp::now().to_string().replace(':', "-");
+        PathBuf::from(format!("mcpr-{now}.db"))
+    };
+    let file = asked.file.clone().unwrap_or_else(usual);
+    Ok(std::path::absolute(&file)?)
+}
+
+fn write(paths: &Paths, file: &Path, force: bool) -> Result<Written, Problem> {
+    let beside = beside(file);
+    refuse_own(paths, [file, beside.as_path()])?;
+    if !force {
+        refuse_present([file, beside.as_path()])?;
+    }
+    let copied = mcpr_store::backup(&paths.database, file)?;
+    let Some(bytes) = copied else {
+        let what = format!("there is no database yet at {}", paths.database.display());
+        return Err(Problem::not_found(what).hint("the first start of `mcpr-gateway` makes it"));
+    };
+    let secrets = match fs::read(&paths.secrets) {
+        Ok(content) => {
+            replace(&beside, &content).map_err(|error| unwritable(&beside, &error))?;
+            Some(beside)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => {
+            return Err(Problem::failed(format!(
+                "{} cannot be read: {error}",
+                paths.secrets.display()
+            )));
+        }
+    };
+    Ok(Written {
+        file: file.to_owned(),
+        bytes,
+        secrets,
+    })
+}
+
+/// Where the secrets go.
+fn beside(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".secrets.json");
+    name.into()
+}
+
+/// A copy of something in its own place would be its end.
+fn refuse_own(paths: &Paths, files: [&Path; 2]) -> Result<(), Problem> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let own = [&paths.database, &paths.secrets].map(|path| real(path));
+    match files.into_iter().find(|file| own.contains(&real(file))) {
+        Some(file) => {
+            let what = format!("{} is what would be copied", file.display());
+            Err(Problem::usage(what).hint("name another file"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn refuse_present(files: [&Path; 2]) -> Result<(), Problem> {
+    match files.into_iter().find(|file| file.symlink_metadata().is_ok()) {
+        Some(file) => {
+            let what = format!("{} is there already", file.display());
+            Err(Problem::usage(what).hint("name another file, or replace it with --force"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Writes a file that is for its owner alone, and is there whole or not at all.
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut fresh = path.as_os_str().to_owned();
+    fresh.push(".new");
+    let fresh = PathBuf::from(fresh);
+    let _ = fs::remove_file(&fresh); // What a backup left that was killed.
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.write(true).create_new(true).open(&fresh)?;
+    let written = file.write_all(content).and_then(|()| file.sync_all());
+    let renamed = written.and_then(|()| fs::rename(&fresh, path));
+    renamed.inspect_err(|_| drop(fs::remove_file(&fresh)))
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Problem {
+    Problem::failed(format!("{} cannot be written: {error}", path.display()))
+}

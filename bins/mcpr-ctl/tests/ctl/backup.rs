@@ -1,0 +1,109 @@
+//! Copies of what a gateway keeps.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::stage::Stage;
+
+/// A home with a token and a secret.
+fn kept() -> Stage {
+    let stage = Stage::new();
+    assert_eq!(stage.ctl(&["tokens", "create", "--name", "laptop"]).code, 0);
+    assert_eq!(stage.ctl_reading(&["secrets", "set", "key"], "hunter2").code, 0);
+    stage
+}
+
+#[test]
+fn ctl_01_a_backup_is_for_its_owner_alone_and_brings_everything_back() {
+    let stage = kept();
+
+    let ran = stage.ctl(&["backup", "copy.db", "--json"]);
+
+    assert_eq!(ran.code, 0, "{ran}");
+    let copy = stage.path("copy.db");
+    let size = fs::metadata(&copy).unwrap().len();
+    let secrets = stage.path("copy.db.secrets.json");
+    assert_eq!(
+        ran.json(),
+        json!({ "file": copy, "bytes": size, "secrets": secrets })
+    );
+    for file in [&copy, &secrets] {
+        assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    let restored = Stage::new();
+    fs::copy(&copy, restored.path("mcpr.db")).unwrap();
+    fs::copy(&secrets, restored.path("secrets.json")).unwrap();
+    fs::copy(stage.path("secrets.key"), restored.path("secrets.key")).unwrap();
+    let tokens = |stage: &Stage| stage.ctl(&["tokens", "ls", "--json"]).json();
+    assert_eq!(tokens(&restored), tokens(&stage));
+    assert_eq!(
+        restored.ctl(&["secrets", "ls", "--json"]).json(),
+        stage.ctl(&["secrets", "ls", "--json"]).json()
+    );
+}
+
+#[test]
+fn ctl_01_a_backup_says_where_it_is_and_what_is_not_in_it() {
+    let stage = kept();
+
+    let ran = stage.ctl(&["backup", "copy.db"]);
+
+    let size = ran
+        .out()
+        .lines()
+        .next()
+        .unwrap()
+        .rsplit("  ")
+        .next()
+        .unwrap()
+        .to_owned();
+    assert_snapshot!(ran.to_string().replace(&size, "SIZE"));
+    let usual = stage.ctl(&["backup", "--json"]);
+    let file = usual.json()["file"].as_str().unwrap().to_owned();
+    let beginning = stage.path("mcpr-20").display().to_string();
+    assert!(file.starts_with(&beginning) && file.ends_with("Z.db"), "{file}");
+    assert!(fs::metadata(&file).unwrap().len() > 0);
+}
+
+#[test]
+fn ctl_04_a_backup_replaces_a_file_only_when_that_is_said_and_never_what_it_copies() {
+    let stage = kept();
+    fs::write(stage.path("copy.db"), "a diary").unwrap();
+
+    assert_snapshot!(stage.ctl(&["backup", "copy.db"]));
+    assert_eq!(fs::read_to_string(stage.path("copy.db")).unwrap(), "a diary");
+    assert_snapshot!(stage.ctl(&["backup", "mcpr.db", "--force"]));
+    assert_eq!(stage.ctl(&["backup", "copy.db", "--force"]).code, 0);
+    assert!(
+        fs::read(stage.path("copy.db"))
+            .unwrap()
+            .starts_with(b"SQLite format 3\0")
+    );
+}
+
+#[test]
+fn ctl_04_without_a_database_or_for_a_gateway_elsewhere_there_is_no_backup() {
+    let stage = Stage::new();
+
+    assert_snapshot!(stage.ctl(&["backup", "copy.db"]));
+    assert_snapshot!(stage.ctl(&["backup", "copy.db", "--gateway", "http://box:3282"]));
+    assert!(!stage.path("copy.db").exists());
+}
+
+#[test]
+fn ctl_04_a_backup_of_a_newer_or_damaged_database_is_none() {
+    let stage = Stage::new();
+    fs::write(stage.path("mcpr.db"), "no database ".repeat(100)).unwrap();
+
+    let ran = stage.ctl(&["backup", "copy.db"]);
+
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(
+        ran.stderr.contains("mcpr.db` is damaged or not a database"),
+        "{ran}"
+    );
+    assert!(!stage.path("copy.db").exists() && !stage.path("copy.db.new").exists());
+}

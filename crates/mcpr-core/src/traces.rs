@@ -1,0 +1,56 @@
+//! What a collector of OpenTelemetry is told of a request (LOG-07).
+
+use std::time::SystemTime;
+
+use http::Uri;
+use mcpr_telemetry::{Span, Trace};
+use mcpr_upstream::{Reach, Upstream};
+
+use crate::client::Context;
+use crate::dispatch::Incoming;
+use crate::gateway::Gateway;
+
+impl Gateway {
+    /// Begins the span of a request, in the trace that its client names; nothing if nobody is told.
+    pub(crate) fn trace(&self, context: &Context, incoming: &Incoming) -> Option<Trace> {
+        if !self.tracer.is_on() {
+            return None;
+        }
+        let params = incoming.params.as_ref();
+        let text = |key| params.and_then(|params| params.text(key));
+        let meta = params.and_then(|params| params.object("_meta"));
+        let carried = |key| meta.as_ref().and_then(|meta| meta.text(key));
+        let (target, uri) = (text("name"), text("uri"));
+        let (parent, state) = (carried("traceparent"), carried("tracestate"));
+        let rpc_id = incoming.id.raw();
+        let rpc_id = rpc_id.to_text().unwrap_or_else(|| rpc_id.as_str().to_owned());
+        let now = SystemTime::now();
+        self.tracer.begin(&Span {
+            began: now.checked_sub(incoming.began.elapsed()).unwrap_or(now),
+            request_id: incoming.number,
+            rpc_id: &rpc_id,
+            method: incoming.method.as_str(),
+            target: target.as_deref(),
+            uri: uri.as_deref(),
+            version: context.client.version.as_str(),
+            session: context.session.as_ref().map(|session| &session.id[..8]),
+            http: context.path.is_some(),
+            parent: parent.as_deref(),
+            state: state.as_deref(),
+        })
+    }
+}
+
+/// The host and port of a backend behind HTTP.
+pub(crate) fn address(backend: &Upstream) -> Option<(String, u16)> {
+    let Reach::Http(http) = &backend.spec.reach else {
+        return None;
+    };
+    let url: Uri = http.url.reveal().parse().ok()?;
+    let usual = if url.scheme_str() == Some("https") {
+        443
+    } else {
+        80
+    };
+    Some((url.host()?.to_owned(), url.port_u16().unwrap_or(usual)))
+}

@@ -1,0 +1,12 @@
+//! Disks that are full, read-only or broken, and clocks that jump.
+//!
+//! The home of each gateway is a disk of its own: a small one in memory that only its process sees. Where
+//! the system lets nobody have such a disk, these tests have nothing to say.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a story ends at its first surprise")]
+
+mod clock;
+mod damaged;
+mod full;
+mod read_only;
+mod stage;

@@ -1,0 +1,58 @@
+//! An export that is given up half-way.
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use mcpr_tests::hooked::Hook;
+use mcpr_tests::{binary, gateway, signal, wait_until};
+use tokio::process::Command;
+
+/// Answers the first question about calls, and no later one.
+fn only_the_first() -> Hook {
+    let asked = Arc::new(AtomicUsize::new(0));
+    Arc::new(move |operation| {
+        let asked = asked.clone();
+        Box::pin(async move {
+            if operation == "calls" && asked.fetch_add(1, Ordering::Relaxed) > 0 {
+                std::future::pending::<()>().await;
+            }
+            Ok(())
+        })
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn log_06_an_export_that_is_interrupted_leaves_no_file() {
+    let gateway = gateway().with_builtins().hook(only_the_first()).start().await;
+    let client = gateway.client().await;
+    for _ in 0..201 {
+        client.call("list-toolsets", "{}").await;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let export = Command::new(binary("mcpr-ctl"))
+        .args(["history", "export", "--gateway", &gateway.url(), "--output"])
+        .arg(folder.path().join("calls.jsonl"))
+        .env("MCPR_TOKEN", gateway.another_token(&["admin"]).await)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let files = || std::fs::read_dir(folder.path()).unwrap().count();
+    wait_until(Duration::from_secs(30), "a file that is being written", || {
+        (files() > 0).then_some(())
+    })
+    .await;
+
+    assert!(signal("INT", export.id().unwrap()));
+    let ended = export.wait_with_output().await.unwrap();
+
+    assert_eq!(ended.status.code(), Some(130), "{ended:?}");
+    assert!(
+        String::from_utf8_lossy(&ended.stderr).contains("given up after 200 calls"),
+        "{ended:?}"
+    );
+    assert_eq!(files(), 0);
+}
