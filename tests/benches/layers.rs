@@ -96,6 +96,7 @@ mod bridge {
             capabilities: &RawJson::from_static("{}"),
             client_info: &RawJson::from_static(r#"{"name":"a client","version":"1"}"#),
             log_level: None,
+            span: None,
         };
         let name = || vec![("name", Rope::from(RawJson::string("status")))];
         bencher.bench(|| mcpr_bridge::params(Some(black_box(&params)), name(), &hop));
@@ -219,12 +220,17 @@ mod telemetry {
         status: Status::Ok,
         principal: Some("tk_7h2k9qmd"),
         client: Some("Claude Code"),
+        project: None,
         http: Some(HttpFacts {
             method: "POST",
             path: "/mcp",
             status: 200,
         }),
         error: None,
+        said: None,
+        params: None,
+        steps: None,
+        trace: None,
     };
 
     #[divan::bench]

@@ -41,9 +41,9 @@ pub struct Builder {
     port: u16,
     open: bool,
     hook: Option<Hook>,
-    store: Option<Arc<dyn Store>>,
     calls: CallLog,
     tracer: Tracer,
+    store: Option<Arc<dyn Store>>,
 }
 
 /// A running gateway with one token. It ends, with all its servers, when dropped.
