@@ -4,7 +4,6 @@
 //! dbus-run-session -- sh -c 'echo | gnome-keyring-daemon --unlock --components=secrets && cargo test -p mcpr-secrets --features keyring'
 //! ```
 #![cfg(feature = "keyring")]
-#![expect(clippy::unwrap_used, reason = "a story ends at its first surprise")]
 
 use mcpr_secrets::Vault;
 

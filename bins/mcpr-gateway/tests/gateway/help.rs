@@ -20,7 +20,10 @@ fn every_shell_gets_its_completions() {
     let words = |typed| asking.run(&["--", "mcpr-gateway", typed]).stdout;
     assert_eq!(words("c"), "connect\ncheck\ncompletions");
     assert!(!words("").contains("__"));
-    assert_eq!(words("--log"), "--log-level\n--log-format\n--log-file\n--log-memory");
+    assert_eq!(
+        words("--log"),
+        "--log-level\n--log-format\n--log-file\n--log-memory"
+    );
 }
 
 #[test]
