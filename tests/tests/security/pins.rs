@@ -146,7 +146,7 @@ async fn pins_with_warn_a_changed_tool_is_served_and_told_everywhere() {
     let fake = turncoat().stdio();
     let gateway = gateway()
         .own("pins", json!("warn"))
-        .fake("calc", &fake)
+        .fake("teller", &fake)
         .ready()
         .await;
     let admin = gateway.another_token(&["admin"]).await;
@@ -158,24 +158,30 @@ async fn pins_with_warn_a_changed_tool_is_served_and_told_everywhere() {
         .await;
     let client = gateway.client().await;
 
-    client.call("calc_add", "{}").await;
+    client.call("teller_add", "{}").await;
 
-    await_pins(&gateway, json!({ "changed": 1, "new": 0, "held": 0 })).await;
+    let counts = json!({ "changed": 1, "new": 0, "held": 0 });
+    gateway
+        .await_server("teller", |server| server["pins"] == counts)
+        .await;
     let event = events.event().await.unwrap().message();
     assert_eq!(
         (&event["kind"], &event["server"]),
-        (&json!("pins"), &json!("calc"))
+        (&json!("pins"), &json!("teller"))
     );
     assert_eq!(event["reason"], "changed: `add`");
     let tools = client.tools().await;
     assert!(tools[0]["description"].as_str().unwrap().contains("id_rsa"));
-    assert!(client.call("calc_add", "{}").await["result"].is_object());
-    let warned = |line: &&String| line.contains("WARN") && line.contains("has changed since it was approved");
+    assert!(client.call("teller_add", "{}").await["result"].is_object());
+    // Other tests log of servers by other names.
+    let warned = |line: &&String| {
+        line.contains("WARN") && line.contains("teller") && line.contains("has changed since")
+    };
     assert_eq!(logged().iter().filter(warned).count(), 1);
 
     approve(&gateway).await;
 
-    assert_eq!(gateway.server("calc").await["pins"], Value::Null);
+    assert_eq!(gateway.server("teller").await["pins"], Value::Null);
     let event = events.event().await.unwrap().message();
     assert_eq!(event["reason"], "all tools are as they were approved");
 }
