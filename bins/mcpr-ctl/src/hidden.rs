@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Read};
 
 use crate::out::Out;
 use crate::problem::Problem;
+use crate::terminal::{Manner, Terminal};
 
 /// What was typed at a terminal.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,9 +37,10 @@ fn piped() -> io::Result<Vec<u8>> {
 }
 
 fn ask(out: &Out, question: &str) -> io::Result<Typed> {
-    let terminal = tty::Terminal::take()?;
+    let terminal = Terminal::take(Manner::Waits)?;
     out.prompt(question);
-    let typed = line(|| terminal.byte());
+    let mut byte = [0];
+    let typed = line(|| Ok((terminal.read(&mut byte)? == 1).then_some(byte[0])));
     out.end_prompt();
     typed
 }
@@ -67,46 +69,6 @@ fn line(mut next: impl FnMut() -> io::Result<Option<u8>>) -> io::Result<Typed> {
 fn drop_character(line: &mut Vec<u8>) {
     let follows = |byte: u8| byte & 0b1100_0000 == 0b1000_0000;
     while line.pop().is_some_and(follows) {}
-}
-
-mod tty {
-    use std::io::{self, Stdin};
-
-    use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
-
-    /// Standard input, which shows nothing and raises no signals, so that it is always put back as it was.
-    #[derive(Debug)]
-    pub(super) struct Terminal {
-        input: Stdin,
-        before: Termios,
-    }
-
-    impl Terminal {
-        pub(super) fn take() -> io::Result<Self> {
-            let input = io::stdin();
-            let before = tcgetattr(&input)?;
-            let mut now = before.clone();
-            now.local_modes -= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
-            now.special_codes[SpecialCodeIndex::VMIN] = 1;
-            now.special_codes[SpecialCodeIndex::VTIME] = 0;
-            tcsetattr(&input, OptionalActions::Now, &now)?;
-            Ok(Self { input, before })
-        }
-
-        /// The next byte; nothing at the end.
-        pub(super) fn byte(&self) -> io::Result<Option<u8>> {
-            let mut byte = [0];
-            let count = rustix::io::retry_on_intr(|| rustix::io::read(&self.input, &mut byte))?;
-            Ok((count == 1).then_some(byte[0]))
-        }
-    }
-
-    impl Drop for Terminal {
-        fn drop(&mut self) {
-            // Nobody is left to tell if that fails.
-            let _ = tcsetattr(&self.input, OptionalActions::Now, &self.before);
-        }
-    }
 }
 
 #[cfg(test)]

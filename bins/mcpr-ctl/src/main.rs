@@ -2,7 +2,7 @@
 //!
 //! `cli` says what can be typed, `commands` has one file for each thing to look after, `connect`
 //! finds the gateway, `books` asks it or, while none is running, `database` in its place, `files` opens
-//! the configuration files, `probe` tries one server of them, `clients` looks for the clients on this machine, `hidden` reads what nobody shall see, and everything that is written
+//! the configuration files, `probe` tries one server of them, `clients` looks for the clients on this machine, `hidden` reads what nobody shall see (`terminal` sees to that), and everything that is written
 //! goes through `out`. `completion` answers shells.
 
 mod books;
@@ -20,6 +20,7 @@ mod out;
 mod probe;
 mod problem;
 mod suggest;
+mod terminal;
 
 use std::process;
 
