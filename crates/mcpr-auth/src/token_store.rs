@@ -21,6 +21,7 @@ pub trait TokenStore: Send + Sync {
     /// Tells whether a principal that was let in earlier would be let in now, with whatever text its token
     /// has by now.
     ///
+    /// Only holders of a [`Grant`](crate::Grant) are asked about: who came without a token needs none.
     /// Whoever holds sessions asks after each [change](TokenStore::changes) and at [`Principal::expires`],
     /// and ends those of a principal that is denied.
     ///

@@ -85,6 +85,11 @@ impl Doorkeeper {
         self.others.subscribe()
     }
 
+    /// Whether who was let in earlier would be let in now. Who came without a token needs none.
+    pub(crate) fn still_lets_in(&self, principal: &Principal, now: Timestamp) -> bool {
+        principal.grant().is_none() || self.tokens().recheck(principal, now).is_ok()
+    }
+
     /// Resolves when this principal would no longer be let in with the text it came with; its streams end
     /// then (SEC-02).
     pub(crate) async fn banished(&self, principal: &Principal) {

@@ -78,6 +78,7 @@ impl Folder {
         let _timed = Timed::of("making the lists anew");
         let as_of = self.pool.changed();
         let plan = self.plans.borrow().clone();
+        self.forget_gone(&plan);
         let seen: Vec<Seen<'_>> = plan.entries().map(|entry| self.see(&plan, entry)).collect();
         let listings: Vec<Listing> = seen.iter().filter_map(|seen| self.listing(&plan, seen)).collect();
         let built = Catalog::build(&listings, &plan.options.naming, &self.assignments);
@@ -96,14 +97,26 @@ impl Folder {
         Snapshot::new(as_of, plan.clone(), views, servers, instance)
     }
 
+    /// Drops what is kept of servers that are not configured any more.
+    fn forget_gone(&mut self, plan: &Plan) {
+        let is_there = |server: &ServerName| plan.servers.contains_key(server);
+        self.stored.retain(|server, _| is_there(server));
+        self.filtered.retain(|server, _| is_there(server));
+        self.judge.forget_gone(is_there);
+    }
+
     fn see<'a>(&mut self, plan: &Plan, entry: &'a Arc<ServerEntry>) -> Seen<'a> {
         let standing = plan.standing(entry);
         let server = self.pool.get(&entry.name);
         let status = server.as_ref().map(|server| server.status());
         let offers = status.as_ref().and_then(|status| status.offers.as_ref());
-        let judged = server.zip(offers).filter(|_| !standing.is_off());
-        let judged =
-            judged.and_then(|(server, offers)| self.judge.judge(entry, offers, !is_growing(&server)));
+        let judged = server.zip(status.as_ref()).zip(offers);
+        let judged = judged
+            .filter(|_| !standing.is_off())
+            .and_then(|((server, status), offers)| {
+                let is_all = has_listed_tools(status, offers) && !is_growing(&server);
+                self.judge.judge(entry, offers, is_all)
+            });
         Seen {
             entry,
             standing,
@@ -258,6 +271,11 @@ impl Seen<'_> {
             announced: [notices.tools, notices.prompts, notices.resources],
         }
     }
+}
+
+/// Whether it is known which tools a server has: a list that failed is not one without any.
+fn has_listed_tools(status: &Status, offers: &Offers) -> bool {
+    status.fresh.of(Kind::Tools).is_some() || !offers.capabilities.tools
 }
 
 /// Whether more of its backends are about to list what they have.

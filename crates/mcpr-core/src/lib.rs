@@ -33,14 +33,15 @@
 //! | end it | [`Gateway::shutdown`]; [`Gateway::leave`] and [`Gateway::finish`] where calls have to come to their end |
 //!
 //! Features, each of which only adds something: `sqlite` (on by default), `schemars` (typed native tools), `tls` (servers
-//! behind https, and an address that speaks it), `tower` ([`Gateway::service`] for tower and axum).
+//! behind https, and an address that speaks it), `tower` ([`Gateway::service`] for tower and axum), `otel` (spans for
+//! OpenTelemetry, [`Builder::tracer`]).
 //!
 //! # How it is made
 //!
 //! A request flows one way: a front ([`front`]) takes it, `client` and `session` say in whose name
 //! and in which words, `dispatch` is the table of methods, `call` finds whose it is, `flight`
-//! carries it to the server and back, `record` writes it down; the `layers` of an embedding program come before
-//! and after. What a caller sees is the `sight` of
+//! carries it to the server and back, `record` makes the one record of it and hands it to the `layers`: the gateway's
+//! own (log, spans, metrics, history, events) and those of the embedding program, which also come before. What a caller sees is the `sight` of
 //! its `scope`: its token, its project, and the toolset it has equipped (`toolsets`, `builtins`).
 //! Other flows have one home each: listing (`fold`; `listing` hands out the `pages`), notices
 //! (`notices`), what operators ask (`operations`) and change (`plan`, `reload`), and what they

@@ -315,7 +315,7 @@ fn header_of(headers: &HeaderMap, name: &HeaderName) -> Option<Arc<str>> {
         .iter()
         .map(|value| String::from_utf8_lossy(value.as_bytes()));
     let texts: Vec<String> = texts.map(|text| text.trim().to_owned()).collect();
-    (!texts.is_empty()).then(|| texts.join(", ").into())
+    Some(texts.join(", ").into())
 }
 
 /// The value of a parameter in a query, decoded (RFC 3986, WHATWG URL: application/x-www-form-urlencoded).

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use mcpr_bridge::{Identity, discover_result};
 use mcpr_protocol::{RawJson, key};
-use mcpr_registry::{Kind, ServerName, States, View};
+use mcpr_registry::{Kind, Selection, ServerName, States, View};
 use mcpr_upstream::Freshness;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
@@ -83,15 +83,17 @@ impl Sight {
             Some(_) => view.only_servers(sees),
         };
         let (all_listed, all_known) = (within(&snapshot.listed), within(&snapshot.known));
-        let listed = narrowed(&all_listed, scope);
+        let only = scope.allowed.tools();
+        let only = only.as_ref();
+        let listed = narrowed(&all_listed, scope, only);
         let servers = || snapshot.servers.iter().filter(|seen| sees(&seen.name));
         let fresh = Kind::ALL.map(|kind| fresh(servers(), kind));
         let pages = Pages::new(&listed, fresh, snapshot.plan.options.limits.page_size);
-        let stamps = Stamps::new(pages.generations(), announced(servers(), scope));
+        let stamps = Stamps::new(pages.generations(), announced(servers(), scope, only));
         Self {
-            known: narrowed(&all_known, scope),
-            reachable: narrowed(&all_known, &scope.unchosen()),
-            held: narrowed(&within(&snapshot.held), &scope.unchosen()),
+            known: narrowed(&all_known, scope, only),
+            reachable: narrowed(&all_known, &scope.unchosen(), only),
+            held: narrowed(&within(&snapshot.held), &scope.unchosen(), only),
             listed,
             identity: snapshot.identity(sees),
             server_info: snapshot.server_info.clone(),
@@ -146,9 +148,9 @@ fn members(snapshot: &Snapshot, scope: &Scope) -> Option<BTreeSet<ServerName>> {
     Some(members)
 }
 
-/// The tools of a view that a scope leaves.
-fn narrowed(view: &View, scope: &Scope) -> View {
-    let allowed = scope.allowed.tools().map(|listed| view.select(&listed));
+/// The tools of a view that a scope leaves, of those that its token lists.
+fn narrowed(view: &View, scope: &Scope, only: Option<&Selection>) -> View {
+    let allowed = only.map(|only| view.select(only));
     let view = allowed.as_ref().unwrap_or(view);
     let limited = match &scope.limit {
         Limit::None => None,
@@ -181,24 +183,31 @@ fn fresh<'s>(servers: impl Iterator<Item = &'s ServerSeen>, kind: Kind) -> Fresh
 }
 
 /// How often servers have announced changes that concern this scope (AGG-10).
-fn announced<'s>(servers: impl Iterator<Item = &'s ServerSeen>, scope: &Scope) -> [u64; 3] {
+fn announced<'s>(
+    servers: impl Iterator<Item = &'s ServerSeen>,
+    scope: &Scope,
+    only: Option<&Selection>,
+) -> [u64; 3] {
     servers.fold([0; 3], |[tools, prompts, resources], seen| {
         let own = seen.announced;
-        let of_tools = if concerns(scope, &seen.name) { own[0] } else { 0 };
+        let of_tools = if concerns(scope, only, &seen.name) {
+            own[0]
+        } else {
+            0
+        };
         [tools + of_tools, prompts + own[1], resources + own[2]]
     })
 }
 
 /// Whether tools of a server can be among those of a scope.
-fn concerns(scope: &Scope, server: &ServerName) -> bool {
+fn concerns(scope: &Scope, only: Option<&Selection>, server: &ServerName) -> bool {
     let limited = match &scope.limit {
         Limit::None => true,
         Limit::To(toolset) => toolset.selection.concerns(server),
         Limit::Unknown => false,
     };
-    let listed = scope.allowed.tools();
     limited
-        && listed.is_none_or(|listed| listed.concerns(server))
+        && only.is_none_or(|only| only.concerns(server))
         && match &scope.choice {
             Choice::All => true,
             Choice::Only(toolset) => toolset.selection.concerns(server),

@@ -463,6 +463,6 @@ async fn sweep(gateway: std::sync::Weak<Gateway>, stop: CancellationToken) {
         gateway.suspensions.sweep();
         gateway
             .sessions
-            .sweep(|principal| gateway.doorkeeper.tokens().recheck(principal, now).is_ok());
+            .sweep(|principal| gateway.doorkeeper.still_lets_in(principal, now));
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use mcpr_protocol::{Object, RawJson};
+use mcpr_protocol::{Edit, Object, RawJson};
 
 use crate::{Offers, definition_hash};
 
@@ -136,11 +136,10 @@ fn counted(definition: &RawJson) -> RawJson {
     let Ok(object) = Object::read(definition) else {
         return definition.clone();
     };
-    let members = object.members().filter(|(name, _)| !NOT_PINNED.contains(name));
-    let texts: Vec<String> = members
-        .map(|(name, value)| format!("{}:{}", RawJson::string(name).as_str(), value.as_str()))
-        .collect();
-    RawJson::trusted(format!("{{{}}}", texts.join(",")))
+    let counted = Edit::new(&object)
+        .remove_where(|name| NOT_PINNED.contains(&name))
+        .finish();
+    RawJson::trusted(counted.into_bytes())
 }
 
 #[cfg(test)]

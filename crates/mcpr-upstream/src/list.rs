@@ -112,12 +112,19 @@ impl Lister<'_> {
                 list.items = each_once(list.items);
                 return Ok(Some(list));
             }
-            if list.items.len() >= MAX_ITEMS || list.bytes >= MAX_BYTES || next.len() > MAX_CURSOR {
+            let is_full = list.items.len() >= MAX_ITEMS || list.bytes >= MAX_BYTES;
+            if is_full || next.len() > MAX_CURSOR {
+                self.complain(
+                    kind,
+                    match is_full {
+                        true => "the list is too long; the rest is left out",
+                        false => "a cursor is too long to be sent back; the list ends there",
+                    },
+                );
                 break;
             }
             cursors.push(next);
         }
-        self.complain(kind, "the list is too long; the rest is left out");
         list.shorten(MAX_ITEMS, MAX_BYTES);
         Ok(Some(list))
     }
@@ -181,9 +188,7 @@ impl List {
             (one, other) => one.or(other),
         };
     }
-}
 
-impl List {
     /// Leaves out what is too much.
     fn shorten(&mut self, items: usize, bytes: usize) {
         let mut room = bytes;

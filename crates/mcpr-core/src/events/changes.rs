@@ -104,24 +104,26 @@ fn pin_changes<'a>(before: &'a Snapshot, now: &'a Snapshot) -> impl Iterator<Ite
         let judged = server.judged.as_ref().map(|judged| &judged.deviations);
         known.filter(|known| !known.is_empty()) != judged.filter(|judged| !judged.is_empty())
     };
-    let event_of = |server: &ServerSeen| Event {
-        server: Some(server.name.to_string()),
-        reason: Some(in_words(server.judged.as_deref())),
-        ..event(EventKind::Pins)
+    // Of one whose tools are compared no longer there is nothing to tell.
+    let event_of = |server: &ServerSeen| {
+        Some(Event {
+            server: Some(server.name.to_string()),
+            reason: Some(in_words(server.judged.as_deref()?)),
+            ..event(EventKind::Pins)
+        })
     };
-    now.servers.iter().filter(differs).map(event_of)
+    now.servers.iter().filter(differs).filter_map(event_of)
 }
 
 /// What is not as it was approved, in a few words.
-fn in_words(judged: Option<&Judged>) -> String {
+fn in_words(judged: &Judged) -> String {
     let kinds = [
         (Deviation::Changed, "changed"),
         (Deviation::New, "new"),
         (Deviation::Removed, "removed"),
     ];
     let named = |(deviation, word): &(Deviation, &str)| {
-        let all = judged?.deviations.iter();
-        let tools = all.filter(|(_, known)| *known == deviation);
+        let tools = judged.deviations.iter().filter(|(_, known)| *known == deviation);
         let tools: Vec<String> = tools
             .map(|(tool, _)| format!("`{}`", tool.escape_debug()))
             .collect();
@@ -130,7 +132,7 @@ fn in_words(judged: Option<&Judged>) -> String {
     let parts: Vec<String> = kinds.iter().filter_map(named).collect();
     match &*parts {
         [] => "all tools are as they were approved".to_owned(),
-        parts if judged.is_some_and(Judged::holds) => format!("{}; held back", parts.join("; ")),
+        parts if judged.holds() => format!("{}; held back", parts.join("; ")),
         parts => parts.join("; "),
     }
 }

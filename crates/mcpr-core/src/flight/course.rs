@@ -81,8 +81,9 @@ pub(super) enum State {
 }
 
 pub(super) struct Open {
-    pub(super) lease: Lease,
+    /// Dropped before the lease, which lets the next client in.
     pub(super) exchange: Exchange,
+    pub(super) lease: Lease,
     /// Under which the server tells its progress.
     pub(super) token: u64,
     /// The call itself is not sent yet: until when a server may ask for roots before it.

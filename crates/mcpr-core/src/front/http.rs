@@ -234,8 +234,11 @@ impl HttpFront {
         Ok(())
     }
 
-    /// Ends a stream when whoever reads it would no longer be let in (SEC-02).
+    /// Ends a stream when the token of whoever reads it would no longer be let in (SEC-02).
     fn while_let_in(&self, reader: Principal, reply: Reply) -> Reply {
+        if reader.grant().is_none() {
+            return reply;
+        }
         let Content::Events(events) = reply.content else {
             return reply;
         };
@@ -250,9 +253,8 @@ impl HttpFront {
     /// Counts what a caller sends over the network.
     fn pace(&self, caller: &Principal, requests: usize) -> Result<(), Fault> {
         match self.door {
-            Door::Control => Ok(()),
-            Door::Tokens | Door::Open | Door::Guarded if requests == 0 => Ok(()),
-            Door::Tokens | Door::Open | Door::Guarded => self.gateway.pace(caller, requests),
+            Door::Tokens | Door::Open | Door::Guarded if requests > 0 => self.gateway.pace(caller, requests),
+            _ => Ok(()),
         }
     }
 }

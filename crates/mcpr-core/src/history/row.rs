@@ -18,7 +18,7 @@ const ROW: u64 = 512;
 /// What a request says of what it uses, where that is not arguments alone.
 const TELLING: [&str; 6] = ["name", "arguments", "uri", "ref", "argument", "context"];
 
-/// A call as it ended. It has no id yet, and secrets may be in it.
+/// A call as it ended. It has no id yet, its arguments are all that its request said, and secrets may be in it.
 pub(super) struct Draft {
     row: CallRow,
     /// Whether the arguments must be redacted before they are written.
@@ -44,7 +44,7 @@ impl Draft {
             principal: record.principal.unwrap_or_default().to_owned(),
             client: record.client.map(str::to_owned),
             project: record.project.map(str::to_owned),
-            arguments: (arguments != Arguments::None).then(|| given(record)),
+            arguments: (arguments != Arguments::None).then(|| said(record)),
         };
         Self {
             row,
@@ -69,12 +69,13 @@ impl Draft {
     pub(super) fn into_row(self, id: String, secrets: &Secrets) -> CallRow {
         let Self { row, redact } = self;
         let error = row.error.map(|error| scrubbed(&error, ERROR, secrets));
-        let arguments = match redact {
-            true => row
-                .arguments
-                .map(|given| scrubbed(&veiled(&given), ARGUMENTS, secrets)),
-            false => row.arguments,
-        };
+        let arguments = row.arguments.map(|params| {
+            let given = given(&row.method, params);
+            match redact {
+                true => scrubbed(&veiled(&given), ARGUMENTS, secrets),
+                false => given,
+            }
+        });
         CallRow {
             id,
             error,
@@ -101,14 +102,18 @@ fn code(status: Status) -> Option<i64> {
     }
 }
 
-/// The arguments of a tool, none being as good as empty ones; of other requests what they ask for.
-fn given(record: &CallRecord<'_>) -> String {
-    let params = record
+/// All that a request has said, until there is time to look for what is to be kept of it.
+fn said(record: &CallRecord<'_>) -> String {
+    record
         .params
-        .map(|params| RawJson::trusted(params.reveal().to_owned()));
-    let params = params.and_then(|params| Object::read(&params).ok());
+        .map_or_else(String::new, |params| params.reveal().to_owned())
+}
+
+/// The arguments of a tool, none being as good as empty ones; of other requests what they ask for.
+fn given(method: &str, params: String) -> String {
+    let params = Object::read(&RawJson::trusted(params)).ok();
     let given = match &params {
-        Some(params) if record.method == Method::ToolsCall.as_str() => params.get("arguments"),
+        Some(params) if method == Method::ToolsCall.as_str() => params.get("arguments"),
         Some(params) => Some(asked_for(params)),
         None => None,
     };

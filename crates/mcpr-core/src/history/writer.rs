@@ -131,6 +131,9 @@ impl Writer {
         let calls = drafts.len();
         let rows: Vec<CallRow> = drafts.into_iter().map(|draft| self.row(draft)).collect();
         let written = self.while_telling(self.store.put_calls(rows)).await;
+        if written.is_err() {
+            self.backlog.shed_ever.fetch_add(calls as u64, Ordering::Relaxed);
+        }
         self.trouble.tell(calls, written);
     }
 

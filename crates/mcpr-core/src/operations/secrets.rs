@@ -60,12 +60,7 @@ impl Operator {
 
     async fn all_secrets(&self) -> Result<Vec<SecretUse>, Failure> {
         let (plan, folders) = (self.gateway.plan(), self.gateway.secret_folders.clone());
-        let servers: Vec<Arc<ServerEntry>> = plan
-            .order
-            .iter()
-            .filter_map(|name| plan.servers.get(name))
-            .cloned()
-            .collect();
+        let servers: Vec<Arc<ServerEntry>> = plan.entries().cloned().collect();
         blocking(move || SecretUse::all(servers.iter().map(|entry| &**entry), &folders, &Process)).await
     }
 

@@ -81,6 +81,11 @@ impl Judge {
         Some(judged)
     }
 
+    /// Drops what is remembered of servers that are not there any more.
+    pub(crate) fn forget_gone(&mut self, is_there: impl Fn(&ServerName) -> bool) {
+        self.known.retain(|server, _| is_there(server));
+    }
+
     fn approved(&self, entry: &ServerEntry, offers: &Offers, is_all: bool) -> Option<Arc<Approved>> {
         let known = self.book.of(&entry.name);
         if known.is_some() || !is_all {

@@ -54,13 +54,8 @@ enum State {
 type Next = Result<Message, Failed>;
 
 impl Call {
-    pub(super) fn new(
-        shared: Arc<Shared>,
-        request: &Outgoing,
-        stamp: Stamp,
-        handshake: bool,
-        head: Underway,
-    ) -> Self {
+    /// A call that is about to be sent. It has its seat before the server can ask anything about it.
+    pub(super) fn new(shared: Arc<Shared>, request: &Outgoing, stamp: Stamp, handshake: bool) -> Self {
         let seated = stamp.era() == Era::Session && request.party != Party::GATEWAY;
         if seated {
             shared.floor.enter(request.id, request.party);
@@ -69,12 +64,19 @@ impl Call {
             shared,
             id: request.id,
             seated,
-            settled: false,
+            settled: true,
             stamp,
             handshake,
-            state: State::Head(head),
+            state: State::Done,
             breaks: 0,
         }
+    }
+
+    /// The same once it was sent.
+    pub(super) fn sent(mut self, head: Underway) -> Self {
+        self.settled = false;
+        self.state = State::Head(head);
+        self
     }
 
     /// One step; `None` if there is another one to take.

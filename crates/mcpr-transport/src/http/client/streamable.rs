@@ -121,14 +121,9 @@ impl Transport for Streamable {
         let body = Request::text(&Id::number(request.id), request.method.as_str(), params);
         let mut parcel = Parcel::post(Arc::clone(&stamp.headers), body);
         stamp.mark(&mut parcel, &request);
+        let call = Call::new(Arc::clone(&self.shared), &request, stamp, handshake);
         let head = self.shared.link.start(parcel).await?;
-        Ok(Exchange::new(Call::new(
-            Arc::clone(&self.shared),
-            &request,
-            stamp,
-            handshake,
-            head,
-        )))
+        Ok(Exchange::new(call.sent(head)))
     }
 
     fn attend(&self, party: Party) -> Option<Exchange> {
