@@ -99,6 +99,7 @@ impl Lister<'_> {
     async fn pages(&self, kind: Kind) -> Result<Option<List>, Failed> {
         let mut list = List::default();
         let mut cursors: Vec<String> = Vec::new();
+        let mut why = "the list is too long; the rest is left out";
         for _ in 0..self.pages {
             let Some(page) = self.page(kind, cursors.last()).await? else {
                 return Ok(None);
@@ -112,19 +113,16 @@ impl Lister<'_> {
                 list.items = each_once(list.items);
                 return Ok(Some(list));
             }
-            let is_full = list.items.len() >= MAX_ITEMS || list.bytes >= MAX_BYTES;
-            if is_full || next.len() > MAX_CURSOR {
-                self.complain(
-                    kind,
-                    match is_full {
-                        true => "the list is too long; the rest is left out",
-                        false => "a cursor is too long to be sent back; the list ends there",
-                    },
-                );
+            if next.len() > MAX_CURSOR {
+                why = "a cursor is too long to be sent back; the list ends there";
+                break;
+            }
+            if list.items.len() >= MAX_ITEMS || list.bytes >= MAX_BYTES {
                 break;
             }
             cursors.push(next);
         }
+        self.complain(kind, why);
         list.shorten(MAX_ITEMS, MAX_BYTES);
         Ok(Some(list))
     }
