@@ -126,3 +126,25 @@ async fn emb_03_operators_are_told_that_the_program_keeps_the_tokens() {
         );
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn emb_03_a_token_store_is_not_asked_about_whoever_needs_no_token() {
+    let guests = Guests::invite(&["ann"]);
+    let changed = json!([{ "method": "notifications/tools/list_changed", "on": "tools/call:change" }]);
+    let fake = Fake::script().tool("change").set("notify", changed).stdio();
+    let gateway = gateway()
+        .fake("a", &fake)
+        .tokens(guests.clone())
+        .open()
+        .start()
+        .await;
+    gateway.core.settled().await;
+    let anybody = enter(&gateway, "anybody").await;
+    let mut stream = anybody.stream().await;
+
+    guests.change(Vec::clear);
+    anybody.call("a_change", "{}").await;
+
+    let heard = stream.message(|message| message["method"] == "notifications/tools/list_changed");
+    assert!(heard.await.is_some(), "the stream goes on");
+}
