@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -142,15 +143,25 @@ impl Stage {
 
     /// Starts a command in whose place the program comes, with all that it gets otherwise.
     pub(crate) fn start_under(&self, outer: &[&str], words: &[&str]) -> Running {
+        self.start_reading(Stdio::piped(), outer, words)
+    }
+
+    /// Starts the program as systemd does that passes it a socket. The shell gets the socket as its input, so that it
+    /// is open nowhere but in descriptor 3, neither in the program nor in what another test starts meanwhile.
+    pub(crate) fn start_passing(&self, socket: OwnedFd, name: &str, words: &[&str]) -> Running {
+        let passing = format!(
+            "exec 3<&0 </dev/null; export LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES={name}; exec \"$@\""
+        );
+        self.start_reading(socket.into(), &["bash", "-c", &passing, "bash"], words)
+    }
+
+    fn start_reading(&self, input: Stdio, outer: &[&str], words: &[&str]) -> Running {
         let mut command = Command::new(outer[0]);
         let inner = self.command(words);
         command.args(&outer[1..]).arg(program()).args(words);
         command.env_clear().current_dir(self.home.path());
         command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
         Running::new(command.spawn().unwrap())
     }
 

@@ -8,7 +8,6 @@ use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -66,14 +65,9 @@ fn variables_of_the_server(stage: &Stage) -> String {
     })
 }
 
-/// Starts a gateway that gets `listener` as its third descriptor, as systemd does it.
+/// Starts a gateway that gets `listener` as systemd passes it.
 fn activated(stage: &Stage, listener: &TcpListener, words: &[&str]) -> Running {
-    fcntl_setfd(listener, FdFlags::empty()).unwrap();
-    let passing = format!(
-        "exec 3<&{}; export LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=mcp; exec \"$@\"",
-        listener.as_raw_fd()
-    );
-    stage.start_under(&["bash", "-c", &passing, "bash"], words)
+    stage.start_passing(listener.try_clone().unwrap().into(), "mcp", words)
 }
 
 #[test]
@@ -142,12 +136,9 @@ fn systemd_passes_the_address_and_no_server_gets_it() {
     let has_it = |entry: fs::DirEntry| fs::read_link(entry.path()).is_ok_and(|link| link == inode);
     let holds =
         |child: &u32| fs::read_dir(format!("/proc/{child}/fd")).is_ok_and(|open| open.flatten().any(has_it));
-    // One that is just being started has it until it is another program.
-    let soon = std::time::Instant::now() + Duration::from_secs(5);
-    while gateway.children().iter().any(holds) {
-        assert!(std::time::Instant::now() < soon, "a process has the socket");
-        std::thread::yield_now();
-    }
+    until("no server has the socket", || {
+        (!gateway.children().iter().any(holds)).then_some(())
+    });
     drop(gateway);
     assert!(
         std::net::TcpStream::connect(("127.0.0.1", port)).is_ok(),
@@ -164,12 +155,7 @@ fn what_systemd_passes_must_listen_and_only_loopback_goes_without_tokens() {
     open.hears("can be reached from outside");
 
     let datagrams = UnixDatagram::bind(stage.path("d")).unwrap();
-    fcntl_setfd(&datagrams, FdFlags::empty()).unwrap();
-    let passing = format!(
-        "exec 3<&{}; export LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=odd; exec \"$@\"",
-        datagrams.as_raw_fd()
-    );
-    let mut odd = stage.start_under(&["bash", "-c", &passing, "bash"], &["serve"]);
+    let mut odd = stage.start_passing(datagrams.into(), "odd", &["serve"]);
     assert_eq!(odd.exit_code(), 1);
     odd.hears("the socket `odd` that the service manager passes does not listen");
 }
