@@ -111,7 +111,10 @@ impl Keeper {
         }
         replica.end();
         if matches!(ended, Ended::Idle) {
-            replica.drained().await;
+            tokio::select! {
+                () = replica.drained() => {}
+                () = self.stop.cancelled() => {}
+            }
         }
     }
 
