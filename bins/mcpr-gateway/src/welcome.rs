@@ -1,6 +1,9 @@
 //! The first token of a gateway that has none.
 
+use std::time::Duration;
+
 use mcpr_admin::{CreateToken, Failure, ListTokens, Scope, Secret, TokenReport, TokenState};
+use mcpr_auth::Timestamp;
 use mcpr_protocol::Method;
 
 use crate::host::Host;
@@ -10,19 +13,20 @@ use crate::snippets::Snippets;
 /// Makes a token if there has never been one, and shows it: to people, this once, and not to the log.
 pub(crate) async fn first_token(host: &Host, url: &str) {
     match make_if_none(host).await {
-        Ok(Some(secret)) => out::say(&told(&Snippets {
-            url,
-            token: secret.reveal(),
-        })),
+        Ok(Some(secret)) => {
+            let token = secret.reveal();
+            out::tell(told(&Snippets { url, token })).await;
+        }
         Ok(None) => {}
         Err(failure) => tracing::warn!(reason = failure.message, "no first token could be made"),
     }
 }
 
-/// Makes a token that can do what clients need.
-pub(crate) async fn make(host: &Host, name: &str) -> Result<Secret, Failure> {
+/// Makes a token that can do what clients need, for a while or for good.
+pub(crate) async fn make(host: &Host, name: &str, life: Option<Duration>) -> Result<Secret, Failure> {
     let wanted = CreateToken {
         scopes: vec![Scope::Read, Scope::Call],
+        expires: life.map(|life| Timestamp::now().after(life).to_string()),
         ..CreateToken::new(name)
     };
     Ok(host.gateway.operate(wanted).await?.secret)
@@ -47,7 +51,7 @@ async fn make_if_none(host: &Host) -> Result<Option<Secret>, Failure> {
     if !host.gateway.operate(ListTokens {}).await?.tokens.is_empty() {
         return Ok(None);
     }
-    make(host, "first").await.map(Some)
+    make(host, "first", None).await.map(Some)
 }
 
 fn told(snippets: &Snippets<'_>) -> String {
