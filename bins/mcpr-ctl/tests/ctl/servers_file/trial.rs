@@ -6,13 +6,12 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Child;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::json;
 
-use crate::stage::{Ran, Stage};
+use crate::stage::{Ran, Stage, until};
 
 /// A small server of the session era.
 const SERVER: &str = r#"
@@ -85,17 +84,6 @@ fn written_down(file: &Path) -> Vec<Pid> {
             .collect();
         (pids.len() == 2).then_some(pids)
     })
-}
-
-fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(began.elapsed() < Duration::from_secs(20), "never: {what}");
-        thread::yield_now();
-    }
 }
 
 fn is_there(pid: Pid) -> bool {
