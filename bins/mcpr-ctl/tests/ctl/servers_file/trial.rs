@@ -86,6 +86,13 @@ fn written_down(file: &Path) -> Vec<Pid> {
     })
 }
 
+/// Waits until they have ended. They have been killed, which the system may still be at.
+fn are_gone(pids: &[Pid]) {
+    until("the server is ended", || {
+        (!pids.iter().copied().any(is_there)).then_some(())
+    });
+}
+
 fn is_there(pid: Pid) -> bool {
     // A process that has ended and whom nobody has asked for yet is gone too.
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
@@ -204,7 +211,7 @@ fn ctl_04_a_server_that_takes_too_long_ends_with_124_and_is_ended() {
 
     assert_eq!(ran.code, 124, "{ran}");
     assert_snapshot!(ran);
-    assert!(!written_down(&stage.path("pids")).into_iter().any(is_there));
+    are_gone(&written_down(&stage.path("pids")));
 }
 
 #[test]
@@ -216,10 +223,7 @@ fn srv_04_nothing_stays_behind_when_the_test_is_interrupted() {
     signal(&child, Signal::INT);
 
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    // They have been killed, which the system may still be at.
-    until("its processes have ended", || {
-        (!pids.iter().any(|pid| is_there(*pid))).then_some(())
-    });
+    are_gone(&pids);
 }
 
 #[test]
@@ -231,7 +235,5 @@ fn srv_04_nothing_stays_behind_when_the_test_is_killed() {
     signal(&child, Signal::KILL);
     child.wait().unwrap();
 
-    until("its processes have ended", || {
-        (!pids.iter().any(|pid| is_there(*pid))).then_some(())
-    });
+    are_gone(&pids);
 }
