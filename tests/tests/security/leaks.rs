@@ -179,6 +179,7 @@ async fn sec_04_log_04_no_secret_is_seen_where_it_does_not_belong() {
         "none_t",
     ] {
         let answer = client.call(tool, &json!({})).await;
+        assert!(answer.contains(r#""jsonrpc""#), "{tool}: {answer}");
         canaries.look(&format!("the answer to {tool}"), Sink::Told, &answer);
     }
     let listed = client.session.request("tools/list", "{}").await.text();
@@ -188,6 +189,7 @@ async fn sec_04_log_04_no_secret_is_seen_where_it_does_not_belong() {
             .token(&wrong)
             .send(gateway.port)
             .await;
+        assert_eq!(refused.status(), 401);
         canaries.look("a refusal", Sink::Told, &refused.text());
     }
     // What a server says to its own caller passes; it is kept nowhere.
@@ -215,6 +217,7 @@ async fn sec_04_log_04_no_secret_is_seen_where_it_does_not_belong() {
 
     // What servers get, and what is kept.
     for (name, fake) in &cast.fakes {
+        assert!(!fake.received().is_empty(), "{name} was asked");
         canaries.look(
             &format!("what {name} received"),
             Sink::Server(name),
