@@ -240,7 +240,9 @@ impl Mask {
             .iter()
             .fold(begin, |text, secret| text.replace(secret, "***"));
         if cut < text.len() {
-            masked.truncate(masked.floor_char_boundary(masked.len().saturating_sub(longest)));
+            let end = masked.len().saturating_sub(longest);
+            let boundary = (0..=end).rev().find(|at| masked.is_char_boundary(*at));
+            masked.truncate(boundary.unwrap_or(0));
         }
         masked
     }
