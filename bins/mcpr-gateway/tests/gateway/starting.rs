@@ -236,7 +236,7 @@ fn b110_a_bridge_that_leads_back_to_its_own_gateway_is_no_server() {
 #[test]
 fn sec_02_the_first_token_is_not_left_in_a_file_that_others_may_read() {
     for (mode, made) in [(0o644, false), (0o600, true)] {
-        let stage = Stage::serving(&[]);
+        let stage = Stage::serving(&["calc"]);
         let (_gateway, file) = stage.start_into_file(mode, &["serve", "--port", "0"]);
         let said = || std::fs::read_to_string(&file).ok();
 

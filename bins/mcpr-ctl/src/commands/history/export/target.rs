@@ -120,7 +120,8 @@ fn unwritable(path: &Path, error: &io::Error) -> Problem {
     problem.hint("name another file with --output")
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
