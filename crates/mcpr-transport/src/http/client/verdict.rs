@@ -14,6 +14,8 @@ use crate::{Failed, FailedKind, Sent, intake};
 
 /// How much of an answer an error shows.
 const EXCERPT: usize = 200;
+/// How many bytes of a text are looked at for that.
+const LOOKED_AT: usize = 4096;
 
 /// How much of a content type an error shows.
 const MEDIA: usize = 100;
@@ -216,11 +218,7 @@ impl Mask {
 
     /// The beginning of a text on one line, without secrets.
     pub(super) fn excerpt(&self, text: &[u8]) -> String {
-        let text = String::from_utf8_lossy(text);
-        let masked = self
-            .0
-            .iter()
-            .fold(text.into_owned(), |text, secret| text.replace(secret, "***"));
+        let masked = self.masked_beginning(text);
         let line = masked.split(|c: char| c.is_whitespace() || c.is_control());
         let line = line.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
         let shown: String = line.chars().take(EXCERPT).collect();
@@ -229,6 +227,23 @@ impl Mask {
         } else {
             line
         }
+    }
+}
+
+impl Mask {
+    /// More than is ever shown of a text, without secrets, nor the half of one that stands where it is cut.
+    fn masked_beginning(&self, text: &[u8]) -> String {
+        let longest = self.0.iter().map(String::len).max().unwrap_or(0);
+        let cut = text.len().min(LOOKED_AT + longest);
+        let begin = String::from_utf8_lossy(&text[..cut]).into_owned();
+        let mut masked = self
+            .0
+            .iter()
+            .fold(begin, |text, secret| text.replace(secret, "***"));
+        if cut < text.len() {
+            masked.truncate(masked.floor_char_boundary(masked.len().saturating_sub(longest)));
+        }
+        masked
     }
 }
 
@@ -252,6 +267,19 @@ mod tests {
     const OWN_UNKNOWN: &str = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"m"}}"#;
     const IDLESS: &str = r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"m"}}"#;
     const FOREIGN: &str = r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"m"}}"#;
+
+    #[test]
+    fn sec_04_sec_05_of_a_long_text_the_beginning_is_read_and_no_secret_is_cut_in_half() {
+        let mask = Mask(vec!["s3cret-word".into()]);
+        let many = "a ".repeat(8 << 20);
+        assert_eq!(mask.excerpt(many.as_bytes()).chars().count(), EXCERPT + 1);
+        assert_eq!(mask.excerpt(b" it is\ts3cret-word "), "it is ***");
+        for place in LOOKED_AT..LOOKED_AT + 12 {
+            let text = "é".repeat(place / 2) + "s3cret-word and more of it, longer than that";
+            let begin = mask.masked_beginning(text.as_bytes());
+            assert!(begin.contains("***") || !begin.contains('s'), "{place}");
+        }
+    }
 
     fn place(target: &Target) -> Place<'_> {
         Place {
