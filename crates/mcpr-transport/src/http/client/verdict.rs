@@ -241,7 +241,9 @@ impl Mask {
             .iter()
             .fold(begin, |text, secret| text.replace(secret, "***"));
         if cut < text.len() {
-            masked.truncate(masked.floor_char_boundary(masked.len().saturating_sub(longest)));
+            let end = masked.len().saturating_sub(longest);
+            let end = (0..=end).rev().find(|at| masked.is_char_boundary(*at));
+            masked.truncate(end.unwrap_or(0));
         }
         masked
     }
