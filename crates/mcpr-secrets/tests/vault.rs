@@ -144,3 +144,22 @@ fn many_processes_may_set_secrets_at_once_and_none_is_lost() {
             .all(|kept| vault.reveal(&kept.name).unwrap().is_some())
     );
 }
+
+#[test]
+fn a_copy_has_the_secrets_and_not_the_key_and_is_for_its_owner_alone() {
+    let (folder, vault) = vault();
+    let copy = folder.path().join("copy.json");
+    assert!(!vault.copy_to(&copy).unwrap() && !copy.exists());
+    vault.set("a", "hunter2", 1).unwrap();
+    fs::write(&copy, "another").unwrap();
+
+    assert!(vault.copy_to(&copy).unwrap());
+
+    assert_eq!(fs::read(&copy).unwrap(), fs::read(vault.path()).unwrap());
+    assert!(!copy.with_extension("key").exists());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}

@@ -69,6 +69,19 @@ fn ctl_01_a_backup_says_where_it_is_and_what_is_not_in_it() {
 }
 
 #[test]
+fn ctl_01_a_backup_speaks_of_the_file_of_the_key_only_where_there_is_one() {
+    let stage = kept();
+    let told = |ran: &crate::stage::Ran| ran.stderr.contains("keep a copy of");
+    assert!(told(&stage.ctl(&["backup", "one.db"])));
+    fs::remove_file(stage.path("secrets.key")).unwrap();
+
+    let ran = stage.ctl(&["backup", "two.db"]);
+
+    assert!(ran.code == 0 && !told(&ran), "{ran}");
+    assert!(stage.path("two.db.secrets.json").exists());
+}
+
+#[test]
 fn ctl_04_a_backup_replaces_a_file_only_when_that_is_said_and_never_what_it_copies() {
     let stage = kept();
     fs::write(stage.path("copy.db"), "a diary").unwrap();

@@ -241,8 +241,8 @@ impl Mask {
             .fold(begin, |text, secret| text.replace(secret, "***"));
         if cut < text.len() {
             let end = masked.len().saturating_sub(longest);
-            let boundary = (0..=end).rev().find(|at| masked.is_char_boundary(*at));
-            masked.truncate(boundary.unwrap_or(0));
+            let end = (0..=end).rev().find(|at| masked.is_char_boundary(*at));
+            masked.truncate(end.unwrap_or(0));
         }
         masked
     }
