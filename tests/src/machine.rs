@@ -1,17 +1,27 @@
 //! What the tests need of the machine: ports that nobody uses, and its list of processes.
 
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::fuzz::Dice;
 use crate::wait_until;
 
-/// A port of loopback at which nobody listens.
+/// Ports that no system hands out by itself, so that nobody takes one between the search and its use.
+const PORTS: std::ops::Range<u16> = 20_000..32_000;
+
+/// A port of loopback at which nobody listens, and that this process has not been told before.
 ///
 /// # Panics
 ///
 /// When all are in use.
 pub fn free_port() -> u16 {
-    let free = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
-    free.local_addr().expect("a port").port()
+    // Other processes look for ports too, and begin elsewhere.
+    static NEXT: LazyLock<AtomicUsize> =
+        LazyLock::new(|| AtomicUsize::new(Dice::random().below(PORTS.len())));
+    let mut ports = PORTS.map(|_| PORTS.start + (NEXT.fetch_add(1, Ordering::Relaxed) % PORTS.len()) as u16);
+    let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    ports.find(is_free).expect("a free port")
 }
 
 /// Waits until no process has `mark` in its command line.
