@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use mcpr_admin::ExitCode;
 use mcpr_auth::Timestamp;
-use mcpr_config::{Paths, Vault};
+use mcpr_config::{Locations, Vault};
 use serde::Serialize;
 
 use crate::cli::{Backup, Global};
-use crate::connect::paths;
+use crate::connect::{locations, refuse_own};
 use crate::out::Out;
 use crate::out::phrase::size;
 use crate::problem::Problem;
@@ -33,9 +33,10 @@ pub(super) async fn backup(global: &Global, out: &Out, asked: &Backup) -> Result
             problem.hint("run it there without --gateway and --socket; MCPR_HOME says which files are meant")
         );
     }
-    let paths = paths(global)?;
+    let locations = locations(global)?;
+    let paths = &locations.paths;
     let file = target(asked)?;
-    let written = write(&paths, &file, asked.force)?;
+    let written = write(&locations, &file, asked.force)?;
     out.report(&written, |written, _| page(written))?;
     let vault = Vault::at(&paths.secrets);
     // It may be in the keyring of the system instead.
@@ -66,9 +67,10 @@ fn target(asked: &Backup) -> Result<PathBuf, Problem> {
     Ok(std::path::absolute(&file)?)
 }
 
-fn write(paths: &Paths, file: &Path, force: bool) -> Result<Written, Problem> {
+fn write(locations: &Locations, file: &Path, force: bool) -> Result<Written, Problem> {
+    let paths = &locations.paths;
     let beside = beside(file);
-    refuse_own(paths, [file, beside.as_path()])?;
+    refuse_own(locations, &[file, beside.as_path()])?;
     if !force {
         refuse_present([file, beside.as_path()])?;
     }
@@ -90,19 +92,6 @@ fn beside(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".secrets.json");
     name.into()
-}
-
-/// A copy of something in its own place would be its end.
-fn refuse_own(paths: &Paths, files: [&Path; 2]) -> Result<(), Problem> {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let own = [&paths.database, &paths.secrets].map(|path| real(path));
-    match files.into_iter().find(|file| own.contains(&real(file))) {
-        Some(file) => {
-            let what = format!("{} is what would be copied", file.display());
-            Err(Problem::usage(what).hint("name another file"))
-        }
-        None => Ok(()),
-    }
 }
 
 fn refuse_present(files: [&Path; 2]) -> Result<(), Problem> {

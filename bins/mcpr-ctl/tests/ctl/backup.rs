@@ -98,6 +98,35 @@ fn ctl_04_a_backup_replaces_a_file_only_when_that_is_said_and_never_what_it_copi
 }
 
 #[test]
+fn ctl_04_nothing_is_written_into_a_file_of_mcpr_itself() {
+    let stage = kept();
+    fs::write(stage.path("mcpr.json"), "{}").unwrap();
+    let before = stage.ctl(&["tokens", "ls", "--json"]).json();
+    for own in [
+        "mcpr.db",
+        "mcpr.db-wal",
+        "mcpr.lock",
+        "mcpr.json",
+        "secrets.json",
+        "secrets.key",
+        "./mcpr.db",
+    ] {
+        for words in [
+            &["backup", own, "--force"][..],
+            &["history", "export", "--output", own],
+            &["toolsets", "export", "--all", "--output", own],
+        ] {
+            let ran = stage.ctl(words);
+            assert!(
+                ran.code == 2 && ran.to_string().contains("is a file of mcpr itself"),
+                "{words:?} {ran}"
+            );
+        }
+    }
+    assert_eq!(stage.ctl(&["tokens", "ls", "--json"]).json(), before);
+}
+
+#[test]
 fn ctl_04_without_a_database_or_for_a_gateway_elsewhere_there_is_no_backup() {
     let stage = Stage::new();
 
