@@ -93,10 +93,10 @@ pub(crate) fn refuse_own(locations: &Locations, files: &[&Path]) -> Result<(), P
 
 /// Without a token the gateway itself says that it wants one.
 fn token() -> Option<Secret> {
-    env::var("MCPR_TOKEN")
-        .ok()
-        .filter(|token| !token.is_empty())
-        .map(Secret::new)
+    let token = env::var("MCPR_TOKEN").ok()?;
+    // A file that it was read from may have ended with a line end.
+    let token = token.trim();
+    (!token.is_empty()).then(|| Secret::new(token))
 }
 
 impl From<InvalidUrl> for Problem {
