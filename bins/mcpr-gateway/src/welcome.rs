@@ -1,6 +1,9 @@
 //! The first token of a gateway that has none.
 
+use std::time::Duration;
+
 use mcpr_admin::{CreateToken, Failure, ListTokens, Scope, Secret, TokenReport, TokenState};
+use mcpr_auth::Timestamp;
 use mcpr_protocol::Method;
 
 use crate::host::Host;
@@ -27,21 +30,20 @@ async fn greet(host: &Host, url: &str) -> Result<(), Failure> {
         return Ok(());
     }
     if out::is_kept_for_others() {
-        out::say(NO_TOKEN);
+        out::tell(NO_TOKEN.to_owned()).await;
         return Ok(());
     }
-    let secret = make(host, "first").await?;
-    out::say(&told(&Snippets {
-        url,
-        token: secret.reveal(),
-    }));
+    let secret = make(host, "first", None).await?;
+    let token = secret.reveal();
+    out::tell(told(&Snippets { url, token })).await;
     Ok(())
 }
 
-/// Makes a token that can do what clients need.
-pub(crate) async fn make(host: &Host, name: &str) -> Result<Secret, Failure> {
+/// Makes a token that can do what clients need, for a while or for good.
+pub(crate) async fn make(host: &Host, name: &str, life: Option<Duration>) -> Result<Secret, Failure> {
     let wanted = CreateToken {
         scopes: vec![Scope::Read, Scope::Call],
+        expires: life.map(|life| Timestamp::now().after(life).to_string()),
         ..CreateToken::new(name)
     };
     Ok(host.gateway.operate(wanted).await?.secret)

@@ -61,6 +61,15 @@ fn log_04_what_is_on_the_disk_is_for_its_owner_alone_and_says_no_value() {
     }
 }
 
+/// Where there may be a keyring that cannot be asked, the key may be there.
+fn is_without_key(error: &VaultError) -> bool {
+    #[cfg(feature = "keyring")]
+    if matches!(error, VaultError::Keyring(_)) {
+        return true;
+    }
+    matches!(error, VaultError::NoKey { .. })
+}
+
 #[test]
 fn log_04_without_the_key_nothing_can_be_read_and_nothing_is_overwritten() {
     let (_folder, vault) = vault();
@@ -68,8 +77,8 @@ fn log_04_without_the_key_nothing_can_be_read_and_nothing_is_overwritten() {
     let key = fs::read(vault.key_path()).unwrap();
     fs::remove_file(vault.key_path()).unwrap();
 
-    assert!(matches!(vault.reveal("a"), Err(VaultError::NoKey { .. })));
-    assert!(matches!(vault.set("b", "new", 2), Err(VaultError::NoKey { .. })));
+    assert!(is_without_key(&vault.reveal("a").unwrap_err()));
+    assert!(is_without_key(&vault.set("b", "new", 2).unwrap_err()));
     assert_eq!(vault.list().unwrap().len(), 1);
 
     fs::write(vault.key_path(), &key).unwrap();

@@ -2,6 +2,7 @@
 #![cfg(feature = "sqlite")]
 #![expect(clippy::unwrap_used, reason = "a story ends at its first surprise")]
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use mcpr_auth::{Minted, NewToken, Timestamp, TokenKind, mint};
 use mcpr_store::{CallQuery, CallRow, DatabaseFault, SavedListing, Store, StoreError, backup, inspect, open};
 use tempfile::TempDir;
+use tokio::sync::watch;
 
 const NOW: i64 = 1_800_000_000;
 
@@ -414,32 +416,34 @@ async fn ctl_01_a_backup_has_what_was_acknowledged_before_while_others_go_on_wri
     let store = open(&path).await.unwrap();
     add(&*store, "before").await;
     let key = store.sealing_key().await.unwrap();
+    let (acknowledged, mut count) = watch::channel(0);
     let writing = tokio::spawn({
         let store = store.clone();
         async move {
-            for number in 0..200 {
+            for number in 1.. {
                 add(&*store, &format!("token {number}")).await;
+                if acknowledged.send(number).is_err() {
+                    return; // The copy is made.
+                }
             }
         }
     });
+    let before = *count.wait_for(|count| *count > 2).await.unwrap();
 
     let bytes = backup(&path, &copy).unwrap().unwrap();
 
+    drop(count);
     writing.await.unwrap();
     assert_eq!(fs::metadata(&copy).unwrap().len(), bytes);
     assert!(inspect(&copy).unwrap().unwrap().is_current());
     let restored = open(&copy).await.unwrap();
-    let names: Vec<_> = restored
-        .tokens()
-        .await
-        .unwrap()
-        .into_iter()
-        .map(|(token, _)| token.name)
-        .collect();
-    assert!(
-        names.contains(&"before".to_owned()) && names.len() <= 201,
-        "{names:?}"
-    );
+    let tokens = restored.tokens().await.unwrap();
+    let names: HashSet<_> = tokens.into_iter().map(|(token, _)| token.name).collect();
+    // All until one moment, which was not before the copy began.
+    let copied = names.len() - 1;
+    let expected = (1..=copied).map(|number| format!("token {number}"));
+    assert!(copied >= before, "{copied} of {before}");
+    assert_eq!(names, expected.chain(["before".to_owned()]).collect());
     assert_eq!(restored.sealing_key().await.unwrap(), key);
 }
 
@@ -455,6 +459,20 @@ async fn ctl_01_a_backup_of_an_older_mcpr_stays_old_and_one_of_nothing_is_nothin
 
     assert_eq!(inspect(&copy).unwrap().unwrap().schema, 1);
     assert_eq!(open(&copy).await.unwrap().tokens().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn ctl_04_a_backup_of_a_newer_database_is_none() {
+    let (folder, path) = place();
+    let copy = folder.path().join("copy.db");
+    open(&path).await.unwrap().close().await;
+    meddle(&path, "PRAGMA user_version = 999");
+
+    let error = backup(&path, &copy).unwrap_err().to_string();
+
+    assert!(error.contains("written by a newer mcpr"), "{error}");
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
+    assert!(left.len() == 1 && !copy.exists(), "{left:?}");
 }
 
 #[tokio::test]

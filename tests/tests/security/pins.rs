@@ -361,7 +361,6 @@ async fn pins_turning_pins_on_and_off_counts_after_a_reload() {
     client.call("calc_add", "{}").await;
     await_pins(&gateway, json!({ "changed": 1, "new": 0, "held": 1 })).await;
     set("off").await;
-    gateway.server("calc").await;
 
     assert_eq!(client.tool_names().await, ["calc_add"]);
 }

@@ -107,7 +107,7 @@ fn ctl_04_without_a_database_or_for_a_gateway_elsewhere_there_is_no_backup() {
 }
 
 #[test]
-fn ctl_04_a_backup_of_a_newer_or_damaged_database_is_none() {
+fn ctl_04_a_backup_of_a_damaged_database_is_none() {
     let stage = Stage::new();
     fs::write(stage.path("mcpr.db"), "no database ".repeat(100)).unwrap();
 

@@ -1,0 +1,37 @@
+//! What the tests need of the machine: ports that nobody uses, and its list of processes.
+
+use std::time::Duration;
+
+use crate::wait_until;
+
+/// A port of loopback at which nobody listens.
+///
+/// # Panics
+///
+/// When all are in use.
+pub fn free_port() -> u16 {
+    let free = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    free.local_addr().expect("a port").port()
+}
+
+/// Waits until no process has `mark` in its command line.
+pub async fn await_no_process(mark: &str) {
+    wait_until(
+        Duration::from_secs(10),
+        &format!("no process with `{mark}`"),
+        || processes(mark).is_empty().then_some(()),
+    )
+    .await;
+}
+
+/// The processes that have `mark` in their command line, this one aside.
+pub fn processes(mark: &str) -> Vec<u32> {
+    let own = std::process::id();
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let has_mark = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(mark)
+    };
+    pids.filter(|pid| *pid != own).filter(has_mark).collect()
+}
