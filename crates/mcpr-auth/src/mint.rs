@@ -53,6 +53,9 @@ pub enum MintError {
          for a token without that limit"
     )]
     Names(&'static str),
+    /// It would allow nothing.
+    #[error("the token would allow nothing; give it at least one of the scopes read, call and admin")]
+    NoScope,
     /// It is no longer accepted, so there is nothing to replace.
     #[error("the token {0} is no longer accepted; make a new one")]
     Over(TokenId),
@@ -111,9 +114,13 @@ impl NewToken {
 ///
 /// # Errors
 ///
-/// [`MintError::Label`] if one of the texts cannot be shown in a table.
+/// [`MintError::Label`] if one of the texts cannot be shown in a table, [`MintError::NoScope`] if it would
+/// allow nothing, and so on.
 pub fn mint(new: NewToken, now: Timestamp) -> Result<Minted, MintError> {
     new.check()?;
+    if new.scopes.iter().next().is_none() {
+        return Err(MintError::NoScope);
+    }
     if let Some(end) = new.expires.filter(|end| *end <= now) {
         return Err(MintError::Past(end));
     }
@@ -224,6 +231,15 @@ mod tests {
         };
         assert!(matches!(minted(until(0)), Err(MintError::Past(end)) if end.unix() == NOW));
         assert!(minted(until(1)).is_ok());
+    }
+
+    #[test]
+    fn sec_02_no_token_is_made_that_allows_nothing() {
+        let new = NewToken {
+            scopes: Scopes::of(&[]),
+            ..NewToken::new(TokenKind::Pat, "x")
+        };
+        assert!(matches!(minted(new), Err(MintError::NoScope)));
     }
 
     #[test]

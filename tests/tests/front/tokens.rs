@@ -416,3 +416,16 @@ async fn sec_02_every_kind_of_stream_ends_with_its_token() {
     while watch.event().await.is_some() {}
     fake.await_received("notifications/cancelled", 1).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_02_a_token_without_scopes_is_refused() {
+    let gateway = gateway().ready().await;
+
+    let wanted = json!({ "name": "z", "scopes": [] });
+    let refused = gateway.operate("tokens/create", wanted).await;
+
+    let error = &refused["error"];
+    assert_eq!(error["code"], "invalid", "{refused}");
+    let said = error["message"].as_str().unwrap();
+    assert!(said.contains("at least one of the scopes"), "{said}");
+}

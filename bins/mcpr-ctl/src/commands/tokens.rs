@@ -1,16 +1,17 @@
 //! The tokens of clients: kept by the running gateway, or straight in the database without one.
 
+mod absent;
 mod choose;
 
 use std::time::Duration;
 
 use mcpr_admin::{
-    CreateToken, CreatedToken, ExitCode, ListProjects, ListServers, ListTokens, ListToolsets, RevokeToken,
-    RotateToken, TokenList, TokenReport, TokenState,
+    CreateToken, CreatedToken, ExitCode, ListTokens, RevokeToken, RotateToken, TokenList, TokenReport,
+    TokenState,
 };
 use mcpr_auth::Timestamp;
-use mcpr_store::OPERATOR;
 
+use self::absent::absent;
 pub(super) use self::choose::choose;
 
 use crate::books::Books;
@@ -40,13 +41,8 @@ async fn create(books: &Books<'_>, out: &Out, new: &NewToken) -> Result<ExitCode
     out.report(&created, |created, _| format!("{}\n", created.secret.reveal()))?;
     out.note("shown once: only its hash is kept");
     out.note(&summary(&created));
-    for limit in absent_limits(books, &created.token).await {
-        out.note(&format!("{limit}: until it is made, the token shows nothing"));
-    }
-    for server in absent_servers(books, &created.token).await {
-        out.note(&format!(
-            "there is no server `{server}`: until it is configured, the token shows nothing of it"
-        ));
+    for note in absent(books, &created.token).await {
+        out.note(&note);
     }
     Ok(ExitCode::Ok)
 }
@@ -68,39 +64,6 @@ async fn rotate(books: &Books<'_>, out: &Out, which: &str, grace: Duration) -> R
         None => "the text that it had is refused from now on".to_owned(),
     });
     Ok(ExitCode::Ok)
-}
-
-/// What the token is limited to and is not there. That is no failure: it can be made later.
-async fn absent_limits(books: &Books<'_>, token: &TokenReport) -> Vec<String> {
-    let mut absent = Vec::new();
-    if let Some(name) = &token.project
-        && let Ok(list) = books.ask(ListProjects {}).await
-        && !list.projects.iter().any(|project| project.name == *name)
-    {
-        absent.push(format!("there is no project `{name}`"));
-    }
-    if let Some(name) = &token.toolset
-        && let Ok(list) = books.ask(ListToolsets {}).await
-        && !list
-            .toolsets
-            .iter()
-            .any(|toolset| toolset.name == *name && toolset.owner == OPERATOR)
-    {
-        absent.push(format!("there is no toolset `{name}` of the operator's"));
-    }
-    absent
-}
-
-/// Which of the servers that the token lists are not there, as far as a running gateway can tell.
-async fn absent_servers(books: &Books<'_>, token: &TokenReport) -> Vec<String> {
-    let Some(listed) = token.servers.as_ref().filter(|_| !books.are_offline()) else {
-        return Vec::new();
-    };
-    let Ok(list) = books.gateway().ask(&ListServers {}).await else {
-        return Vec::new();
-    };
-    let is_absent = |name: &&String| !list.servers.iter().any(|server| server.name == **name);
-    listed.iter().filter(is_absent).cloned().collect()
 }
 
 fn wanted(new: &NewToken, now: Timestamp) -> CreateToken {

@@ -92,6 +92,34 @@ fn sec_02_a_token_lists_the_servers_and_tools_it_reaches_and_has_a_rate() {
 }
 
 #[test]
+fn sec_02_a_token_for_tools_that_are_not_there_says_which_were_meant() {
+    let limited = LISTING.replace(
+        r#"["git.*","jira.search"]"#,
+        r#"["git_status","docs.*","ghost.*"]"#,
+    );
+    let stage = Stage::gateway(&[
+        ("tokens/create", 200, limited.leak()),
+        ("servers/list", 200, SERVERS),
+        ("tools/list", 200, TOOLS),
+    ]);
+
+    let ran = stage.ctl(&[
+        "tokens",
+        "create",
+        "--name",
+        "ci",
+        "--tools",
+        "git_status,docs.*,ghost.*",
+    ]);
+
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.stderr.contains("no tool fits `git_status`"), "{ran}");
+    assert!(ran.stderr.contains("did you mean `git.status`?"), "{ran}");
+    assert!(ran.stderr.contains("no tool fits `ghost.*`"), "{ran}");
+    assert!(!ran.stderr.contains("`docs.*`:"), "{ran}");
+}
+
+#[test]
 fn sec_02_a_token_is_rotated() {
     let (people, scripts) = both("tokens/rotate", ROTATED, &["tokens", "rotate", "laptop"]);
 
