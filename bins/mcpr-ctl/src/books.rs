@@ -7,6 +7,7 @@ use mcpr_admin::{ClientError, Operation};
 use crate::cli::Global;
 use crate::connect::{Gateway, locations};
 use crate::database::{Database, Offline};
+use crate::occupant::absence;
 use crate::out::Out;
 use crate::problem::Problem;
 
@@ -88,15 +89,15 @@ impl<'a> Books<'a> {
         Database: Offline<O>,
     {
         let locations = locations(self.global)?;
-        let path = locations.paths.database.clone();
+        let paths = locations.paths.clone();
         let database = Database::open(locations, <Database as Offline<O>>::ABSENT).await?;
         let outcome = database.carry_out(operation).await;
         database.close().await;
         let output = outcome?;
         if !self.told.replace(true) {
-            let path = path.display();
-            self.out
-                .note(&format!("no gateway is running; used the database {path}"));
+            let path = paths.database.display();
+            let absence = absence(&paths);
+            self.out.note(&format!("{absence}; used the database {path}"));
         }
         Ok(output)
     }

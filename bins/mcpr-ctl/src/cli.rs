@@ -198,6 +198,22 @@ pub(crate) enum Command {
     Guardian,
 }
 
+impl Command {
+    /// Whether a running gateway is asked for what it does.
+    pub(crate) fn asks_a_gateway(&self) -> bool {
+        !matches!(
+            self,
+            Self::Config(_)
+                | Self::Completions(_)
+                | Self::Man(_)
+                | Self::ExitCodes
+                | Self::Environment
+                | Self::Formats
+                | Self::Guardian
+        )
+    }
+}
+
 /// The commands for resources.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Resources {

@@ -30,14 +30,36 @@ use std::io;
 use mcpr_admin::ExitCode;
 use mcpr_transport::child::guardian;
 
-use crate::cli::{Cli, Command, Prompts, Resources, usage};
-use crate::connect::Gateway;
+use crate::cli::{Cli, Command, Global, Prompts, Resources, usage};
+use crate::connect::{Gateway, paths, tell_of_listeners};
+use crate::occupant::Occupant;
 use crate::out::Out;
 use crate::problem::Problem;
 
 /// Does what was typed.
 pub(crate) async fn run(cli: &Cli, out: &Out) -> Result<ExitCode, Problem> {
+    let ended = carry_out(cli, out).await;
+    ended.map_err(|problem| unreached(&cli.global, problem))
+}
+
+/// Tells a gateway that runs and is not at its socket from none at all.
+fn unreached(global: &Global, problem: Problem) -> Problem {
+    let is_named = global.gateway.is_some() || global.socket.is_some();
+    if is_named || !problem.is_absence() || problem.exit != ExitCode::NotRunning {
+        return problem;
+    }
+    let paths = paths(global).ok();
+    match paths.and_then(|paths| Some((Occupant::of(&paths)?, paths))) {
+        Some((occupant, paths)) => problem.reworded(occupant.told(&paths)).hint(occupant.way_out()),
+        None => problem,
+    }
+}
+
+async fn carry_out(cli: &Cli, out: &Out) -> Result<ExitCode, Problem> {
     let gateway = || Gateway::locate(&cli.global);
+    if cli.command.asks_a_gateway() {
+        tell_of_listeners(&cli.global, out);
+    }
     match &cli.command {
         Command::Status { exit_code, repeat } => status::show(&gateway()?, out, *repeat, *exit_code).await,
         Command::Top(asked) => top::top(&gateway()?, out, asked).await,

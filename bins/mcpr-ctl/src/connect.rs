@@ -9,6 +9,7 @@ use mcpr_config::{Locations, Paths, Process};
 use mcpr_protocol::RawJson;
 
 use crate::cli::Global;
+use crate::out::Out;
 use crate::problem::Problem;
 
 /// The gateway that is looked after.
@@ -41,6 +42,17 @@ impl Gateway {
         matches!(self.client.target(), Target::Socket { .. })
     }
 
+    /// That the token goes there in a way in which others can read it, if so.
+    fn overheard(&self) -> Option<String> {
+        let target = self.client.target();
+        (target.is_overheard() && target.has_token()).then(|| {
+            format!(
+                "the token in MCPR_TOKEN goes to {target} unencrypted, and whoever is on the way can take it; use \
+                 https, or a tunnel to the gateway's machine"
+            )
+        })
+    }
+
     /// Has an operation carried out that does not depend on a server.
     pub(crate) async fn ask<O: Operation>(&self, operation: &O) -> Result<O::Output, ClientError> {
         self.ask_within(USUAL_LIMIT, operation).await
@@ -67,6 +79,16 @@ impl Gateway {
     /// Has an operation carried out and gives what comes of it, as it comes, for as long as that takes.
     pub(crate) async fn stream<S: Streamed>(&self, operation: &S) -> Result<Stream<S::Item>, ClientError> {
         self.client.clone().limit(self.limit).stream(operation).await
+    }
+}
+
+/// Tells a person when the token can be read on its way to the gateway that was named.
+pub(crate) fn tell_of_listeners(global: &Global, out: &Out) {
+    let overheard = Gateway::locate(global)
+        .ok()
+        .and_then(|gateway| gateway.overheard());
+    if let Some(overheard) = overheard {
+        out.note(&overheard);
     }
 }
 

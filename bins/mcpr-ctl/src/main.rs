@@ -1,8 +1,8 @@
 //! `mcpr-ctl`: looks after mcpr from a terminal or a script.
 //!
 //! `cli` says what can be typed, `commands` has one file for each thing to look after, `connect`
-//! finds the gateway, `books` asks it or, while none is running, `database` in its place, `files` opens
-//! the configuration files, `probe` tries one server of them, `clients` looks for the clients on this machine, `hidden` reads what nobody shall see (`terminal` sees to that), and everything that is written
+//! finds the gateway, `books` asks it or, while none is running, `database` in its place, `occupant` tells whether one runs
+//! all the same, `files` opens the configuration files, `probe` tries one server of them, `clients` looks for the clients on this machine, `hidden` reads what nobody shall see (`terminal` sees to that), and everything that is written
 //! goes through `out`. `completion` answers shells.
 
 mod books;
@@ -16,6 +16,7 @@ mod editor;
 mod files;
 mod hidden;
 mod interrupt;
+mod occupant;
 mod out;
 mod probe;
 mod problem;

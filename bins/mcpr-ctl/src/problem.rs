@@ -65,6 +65,14 @@ impl Problem {
         }
     }
 
+    /// Says it in other words, which are truer here.
+    pub(crate) fn reworded(self, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            ..self
+        }
+    }
+
     /// Adds more for scripts.
     pub(crate) fn data(self, data: RawJson) -> Self {
         Self {

@@ -49,7 +49,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`InvalidUrl`] if it is no `http` URL.
+    /// [`InvalidUrl`] if it is no URL of `http`, or of `https` with the feature `tls`.
     pub fn url(url: &str, token: Option<Secret>) -> Result<Self, InvalidUrl> {
         Ok(Self {
             target: Target::url(url, token)?,
@@ -131,7 +131,8 @@ fn turned_away(body: &Bytes) -> Failure {
 /// What the edge says of requests that it did not let through for another reason, as JSON-RPC.
 fn of_the_edge(status: StatusCode, body: &Bytes) -> Option<Failure> {
     let code = match status {
-        StatusCode::PAYLOAD_TOO_LARGE => ErrorCode::Invalid,
+        // 400 is what is said to http where https is spoken.
+        StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE => ErrorCode::Invalid,
         StatusCode::REQUEST_TIMEOUT => ErrorCode::TimedOut,
         StatusCode::SERVICE_UNAVAILABLE => ErrorCode::Unavailable,
         StatusCode::INTERNAL_SERVER_ERROR => ErrorCode::Failed,

@@ -14,5 +14,7 @@ mod ending;
 mod events;
 mod guarded;
 mod leaving;
+mod lost;
 mod metrics;
 mod secrets;
+mod secured;

@@ -12,7 +12,9 @@ use self::offline::Offline;
 use crate::books::Books;
 use crate::cli::Global;
 use crate::cli::secrets::Secrets;
+use crate::connect::paths;
 use crate::hidden;
+use crate::occupant::absence;
 use crate::out::Out;
 use crate::out::facts::joined;
 use crate::out::look::{Look, Paint};
@@ -97,8 +99,8 @@ impl Keeper<'_> {
                 let offline = Offline::new(self.global)?;
                 let output = offline::CarryOut::carry_out(&offline, operation)?;
                 let path = offline.path().display();
-                self.out
-                    .note(&format!("no gateway is running; used the secrets in {path}"));
+                let absence = absence(&paths(self.global)?);
+                self.out.note(&format!("{absence}; used the secrets in {path}"));
                 Ok(output)
             }
             answer => Ok(answer?),

@@ -119,7 +119,7 @@ fn ctl_04_wrong_usage_ends_with_2() {
         &["tools", "call", "t", "--json-args", "[1]"],
         &["tools", "call", "t", "--json-args", "{"],
         &["tools", "call", "t", "--json-args", "@absent.json"],
-        &["status", "--gateway", "https://box"],
+        &["status", "--gateway", "wss://box"],
         &["status", "--timeout", "5"],
     ] {
         let ran = stage.ctl(words);

@@ -1,5 +1,7 @@
 //! Tokens without a running gateway, and how every other command ends then.
 
+use std::fs::File;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 
 use insta::assert_snapshot;
@@ -255,4 +257,48 @@ fn ctl_02_a_gateway_that_was_named_is_not_replaced_by_the_database() {
         5
     );
     assert!(!stage.path("mcpr.db").exists());
+}
+
+/// Has the home as a gateway has it that runs in this process, until the file is dropped.
+fn claim(stage: &Stage) -> File {
+    let mut lock = File::create(stage.path("mcpr.lock")).unwrap();
+    lock.lock().unwrap();
+    writeln!(lock, "{}", std::process::id()).unwrap();
+    lock
+}
+
+#[test]
+fn ctl_02_a_gateway_that_runs_without_its_socket_is_not_said_to_be_absent() {
+    let stage = Stage::new();
+    let lock = claim(&stage);
+    let runs = format!(
+        "a gateway runs (process {}) and cannot be reached at {}",
+        std::process::id(),
+        stage.path("ctl.sock").display()
+    );
+
+    let made = stage.ctl(&["tokens", "create", "--name", "ops", "--scope", "admin"]);
+    let status = stage.ctl(&["status"]);
+
+    assert!(
+        made.code == 0 && made.stderr.contains(&format!("{runs}; used the database")),
+        "{made}"
+    );
+    assert!(status.code == 5 && status.stderr.contains(&runs), "{status}");
+    drop(lock);
+    let alone = stage.ctl(&["tokens", "ls"]);
+    assert!(
+        alone.stderr.contains("no gateway is running; used the database"),
+        "{alone}"
+    );
+}
+
+#[test]
+fn ctl_02_a_secret_that_is_kept_beside_a_running_gateway_says_so() {
+    let stage = Stage::new();
+    let _lock = claim(&stage);
+
+    let kept = stage.ctl(&["secrets", "ls"]);
+
+    assert!(kept.stderr.contains("a gateway runs (process"), "{kept}");
 }

@@ -253,3 +253,25 @@ fn colours_come_when_asked_for() {
             .contains("\x1b[32mok\x1b[0m")
     );
 }
+
+#[test]
+fn sec_02_a_token_that_others_can_read_on_its_way_is_told_of() {
+    let elsewhere = ["status", "--gateway", "http://gateway.invalid:3282"];
+    let stage = Stage::new().set("MCPR_TOKEN", "mcpr_adm_x7Qa0Tn");
+
+    let told = stage.ctl(&elsewhere);
+
+    let note = "the token in MCPR_TOKEN goes to http://gateway.invalid:3282 unencrypted";
+    assert!(told.stderr.contains(note), "{told}");
+    assert!(!told.stderr.contains("x7Qa0Tn"), "{told}");
+    let others = [
+        stage.ctl(&["status", "--gateway", "http://127.0.0.1:1"]),
+        stage.ctl(&["status", "--gateway", "https://gateway.invalid"]),
+        Stage::new().ctl(&elsewhere),
+    ];
+    assert!(
+        others.iter().all(|ran| !ran.stderr.contains("unencrypted")),
+        "{}",
+        others[0]
+    );
+}

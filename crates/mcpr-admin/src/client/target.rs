@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,6 +11,10 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
 use http::uri::{Authority, Scheme};
 use http::{Request, Uri};
 use http_body_util::Full;
+#[cfg(feature = "tls")]
+use mcpr_transport::http::client::tls;
+#[cfg(feature = "tls")]
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
@@ -29,6 +34,8 @@ pub enum Target {
     },
     /// At an address.
     Http {
+        /// Whether it speaks https.
+        secure: bool,
         /// Host and port.
         authority: Authority,
         /// What the path begins with before the admin API's own; empty, or a path without a slash at its end.
@@ -47,12 +54,16 @@ pub enum InvalidUrl {
     /// It holds a user name or password, which `http` would send in the clear and messages would show.
     #[error("the URL of the gateway holds a user name or password; put a token into MCPR_TOKEN instead")]
     Credentials,
-    /// It has a scheme that is not `http`.
-    #[error(
-        "`{0}` cannot be used: only http is spoken here; reach a gateway elsewhere through an SSH tunnel, say"
-    )]
+    /// It has a scheme that is not spoken here.
+    #[error("`{0}` cannot be used: only {SPOKEN} spoken here")]
     Scheme(String),
 }
+
+/// The schemes of URLs that can be used.
+#[cfg(feature = "tls")]
+const SPOKEN: &str = "http and https are";
+#[cfg(not(feature = "tls"))]
+const SPOKEN: &str = "http is";
 
 /// A machine that is there answers a connection at once; one that is not may never.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -64,7 +75,9 @@ impl Target {
             return Err(InvalidUrl::Credentials);
         }
         let uri: Uri = text.parse().map_err(|_| InvalidUrl::Malformed(shown()))?;
-        if uri.scheme().is_some_and(|scheme| *scheme != Scheme::HTTP) {
+        let secure = uri.scheme() == Some(&Scheme::HTTPS);
+        let is_spoken = |scheme: &Scheme| *scheme == Scheme::HTTP || (secure && cfg!(feature = "tls"));
+        if !uri.scheme().is_none_or(is_spoken) {
             return Err(InvalidUrl::Scheme(shown()));
         }
         let authority = uri
@@ -74,6 +87,7 @@ impl Target {
         let base = uri.path().trim_end_matches('/');
         let base = base.strip_suffix("/mcp").unwrap_or(base).to_owned();
         Ok(Self::Http {
+            secure,
             authority,
             base,
             token,
@@ -95,9 +109,35 @@ impl Target {
         }
         let answer = match self {
             Self::Socket { path, .. } => Answer::to(self.reached(local(path)).await?, request).await,
-            Self::Http { authority, .. } => Answer::to(self.reached(remote(authority)).await?, request).await,
+            #[cfg(feature = "tls")]
+            Self::Http {
+                authority,
+                secure: true,
+                ..
+            } => Answer::to(self.reached(secured(authority)).await?, request).await,
+            Self::Http { authority, .. } => {
+                Answer::to(self.reached(remote(authority, 80)).await?, request).await
+            }
         };
         answer.map_err(ClientError::Broken)
+    }
+
+    /// Whether whoever stands between here and the gateway can read what is sent, the token too: over http
+    /// to another machine.
+    #[must_use]
+    pub fn is_overheard(&self) -> bool {
+        match self {
+            Self::Socket { .. } => false,
+            Self::Http {
+                secure, authority, ..
+            } => !secure && !is_this_machine(bare_host(authority)),
+        }
+    }
+
+    /// Whether a token is shown there.
+    #[must_use]
+    pub fn has_token(&self) -> bool {
+        self.authorization().is_some()
     }
 
     fn request(&self, path: &str, body: Bytes) -> Request<Full<Bytes>> {
@@ -155,7 +195,15 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Socket { path, .. } => write!(f, "{}", path.display()),
-            Self::Http { authority, base, .. } => write!(f, "http://{authority}{base}"),
+            Self::Http {
+                secure,
+                authority,
+                base,
+                ..
+            } => {
+                let scheme = if *secure { "https" } else { "http" };
+                write!(f, "{scheme}://{authority}{base}")
+            }
         }
     }
 }
@@ -173,11 +221,29 @@ async fn local(_path: &std::path::Path) -> io::Result<TcpStream> {
     ))
 }
 
-async fn remote(authority: &Authority) -> io::Result<TcpStream> {
-    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
-    let stream = TcpStream::connect((host, authority.port_u16().unwrap_or(80))).await?;
+async fn remote(authority: &Authority, usual_port: u16) -> io::Result<TcpStream> {
+    let port = authority.port_u16().unwrap_or(usual_port);
+    let stream = TcpStream::connect((bare_host(authority), port)).await?;
     stream.set_nodelay(true)?;
     Ok(stream)
+}
+
+#[cfg(feature = "tls")]
+async fn secured(authority: &Authority) -> io::Result<impl AsyncRead + AsyncWrite + Unpin + Send + 'static> {
+    let stream = remote(authority, 443).await?;
+    let wrapped = tls::wrap(bare_host(authority), stream).await;
+    // A gateway that is there and cannot be trusted is none that does not run.
+    wrapped.map_err(|error| io::Error::other(tls::said_of(&error)))
+}
+
+/// The host without the brackets of an IPv6 address.
+fn bare_host(authority: &Authority) -> &str {
+    authority.host().trim_start_matches('[').trim_end_matches(']')
+}
+
+fn is_this_machine(host: &str) -> bool {
+    let address = host.parse::<IpAddr>();
+    address.map_or_else(|_| host.eq_ignore_ascii_case("localhost"), |ip| ip.is_loopback())
 }
 
 #[cfg(test)]
@@ -205,17 +271,51 @@ mod tests {
 
     #[test]
     fn ctl_04_a_url_that_cannot_be_used_says_why() {
-        let said = ["https://box", "ftp://box", "not a url", "", "/mcp"]
-            .map(target)
-            .join("\n");
+        let said = ["not a url", "", "/mcp"].map(target).join("\n");
         insta::assert_snapshot!(said);
+        let strange = target("ftp://box");
+        assert_eq!(
+            strange,
+            format!("`ftp://box` cannot be used: only {SPOKEN} spoken here")
+        );
+    }
+
+    #[test]
+    #[cfg(feature = "tls")]
+    fn ctl_02_a_gateway_with_tls_is_named_like_any_other() {
+        for url in ["https://box", "https://box/mcp", "HTTPS://box/mcp/"] {
+            assert_eq!(target(url), "https://box", "{url}");
+        }
+        assert_eq!(target("https://box:3282/tools/mcp"), "https://box:3282/tools");
+    }
+
+    #[test]
+    fn sec_02_a_token_for_another_machine_is_overheard_over_http_alone() {
+        let overheard = |url: &str| Target::url(url, None).unwrap().is_overheard();
+        for url in [
+            "http://box",
+            "http://10.0.0.7:3282",
+            "http://[fd00::7]:3282/mcp",
+            "box:3282",
+        ] {
+            assert!(overheard(url), "{url}");
+        }
+        for url in [
+            "http://127.0.0.1:3282",
+            "http://[::1]:3282",
+            "http://LocalHost:3282",
+        ] {
+            assert!(!overheard(url), "{url}");
+        }
+        #[cfg(feature = "tls")]
+        assert!(!overheard("https://box"));
     }
 
     #[test]
     fn sec_04_what_is_secret_in_a_url_is_not_said_again() {
         for url in [
             "http://me:hunter22@box/mcp",
-            "https://box/mcp?key=hunter22",
+            "wss://box/mcp?key=hunter22",
             "hunter22@box:port",
             "ftp://box/#hunter22",
         ] {

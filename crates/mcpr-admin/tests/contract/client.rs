@@ -205,6 +205,16 @@ async fn answers_of_the_edge_and_of_strangers_are_understood() {
 }
 
 #[tokio::test]
+async fn ctl_02_who_speaks_http_to_a_gateway_with_tls_hears_so_in_its_words() {
+    let mut stage = Stage::new();
+    let body = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"this address speaks https"}}"#;
+    let error = stage.always(400, body).await.run(&Status {}).await.unwrap_err();
+
+    assert_eq!(error.to_string(), "this address speaks https");
+    assert_eq!(error.exit_code(), ExitCode::Usage);
+}
+
+#[tokio::test]
 async fn ctl_04_what_is_too_much_for_the_edge_is_told_in_its_words() {
     let mut stage = Stage::new();
     let body = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the body is too large"}}"#;

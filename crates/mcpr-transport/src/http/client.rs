@@ -25,7 +25,7 @@ mod streamable;
 pub(crate) mod stub;
 mod target;
 #[cfg(feature = "tls")]
-mod tls;
+pub mod tls;
 mod verdict;
 
 pub use answer::{Answer, Media};

@@ -1,12 +1,13 @@
 //! The gateway itself, its port and who is let in.
 
-use mcpr_admin::ClientError;
+use mcpr_admin::{ClientError, Target};
 use mcpr_config::Config;
 use mcpr_transport::http::server::{BindError, Bound, Holder};
 
 use super::door::Door;
 use super::report::Check;
 use super::scene::{Running, Scene};
+use crate::occupant::Occupant;
 use crate::problem::chain;
 
 /// The version of this program.
@@ -41,6 +42,9 @@ fn gateway(scene: &Scene) -> Check {
             .fix("`mcpr-ctl stop`, then start `mcpr-gateway` of the same version")
         }
         Err(ClientError::NotRunning { target, .. }) => {
+            if let Some(check) = unreached(scene, target) {
+                return check;
+            }
             let what = format!(
                 "no gateway is running at {target}: how servers are doing and whether tokens are asked for was not checked"
             );
@@ -55,6 +59,14 @@ fn gateway(scene: &Scene) -> Check {
         Err(error) => Check::problem(CHECK, chain(error))
             .fix("look into the gateway's log; `mcpr-ctl stop` and `mcpr-gateway` start it anew"),
     }
+}
+
+/// That one runs here all the same, if so.
+fn unreached(scene: &Scene, target: &Target) -> Option<Check> {
+    let paths = &scene.locations.as_ref()?.paths;
+    let is_usual = matches!(target, Target::Socket { path, .. } if *path == paths.socket);
+    let occupant = Occupant::of(paths).filter(|_| is_usual)?;
+    Some(Check::problem("gateway", occupant.told(paths)).fix(occupant.way_out()))
 }
 
 /// Where it listens.

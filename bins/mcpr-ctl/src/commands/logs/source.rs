@@ -8,7 +8,8 @@ use mcpr_config::{Config, LogFile, Process};
 
 use super::tail::Tail;
 use crate::cli::Global;
-use crate::connect::{Gateway, locations};
+use crate::connect::{Gateway, locations, paths};
+use crate::occupant::absence;
 use crate::out::Out;
 use crate::problem::Problem;
 
@@ -38,7 +39,8 @@ impl<'a> Source<'a> {
         };
         if offline {
             out.note(&format!(
-                "no gateway is running; this is the last log, {}",
+                "{}; this is the last log, {}",
+                absence(&paths(global)?),
                 path.display()
             ));
         }

@@ -10,11 +10,10 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
 use rustls_platform_verifier::Verifier;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tracing::warn;
-
-use super::connect::Stream;
 
 /// Names a file of certificates that are trusted too. Users of MCP servers have set it for Node.
 const EXTRA: &str = "NODE_EXTRA_CA_CERTS";
@@ -22,13 +21,19 @@ const EXTRA: &str = "NODE_EXTRA_CA_CERTS";
 const INSTEAD: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 
 /// Speaks TLS over a connection; the certificate must be one of `host`.
-pub(super) async fn wrap<S: Stream>(host: &str, stream: S) -> io::Result<TlsStream<S>> {
+///
+/// # Errors
+///
+/// When no host can have this name, no authority is trusted at all, or the two do not agree on how to
+/// speak; [`said_of`] tells what can be done.
+pub async fn wrap<S: AsyncRead + AsyncWrite + Unpin>(host: &str, stream: S) -> io::Result<TlsStream<S>> {
     let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
     TlsConnector::from(config()?).connect(name, stream).await
 }
 
 /// What is wrong, and what can be done where a certificate is of nobody we trust (B111).
-pub(super) fn said_of(error: &io::Error) -> String {
+#[must_use]
+pub fn said_of(error: &io::Error) -> String {
     let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     match tls {
         Some(Error::InvalidCertificate(CertificateError::UnknownIssuer)) => format!(
