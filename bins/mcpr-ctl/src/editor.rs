@@ -38,13 +38,13 @@ pub(crate) async fn edit(
         out.note(&format!("{} stays as it was", document.path().display()));
         return Ok(ExitCode::Failed);
     };
-    files.save_one(&edited)?;
+    let needs_restart = files.save_one(&edited)?;
     let changed = edited.is_changed();
     let deed = if changed { Deed::Changed } else { Deed::Unchanged };
     let report = Changes::of([Change::new(document.path(), deed)]);
     out.report(&report, |report, _| report.page())?;
     if changed {
-        tell_next_step(global, out, document.path()).await;
+        tell_next_step(global, out, document.path(), &needs_restart).await;
     }
     Ok(ExitCode::Ok)
 }

@@ -5,7 +5,7 @@ pub(crate) mod judge;
 
 use std::path::{Path, PathBuf};
 
-use mcpr_config::{Document, Locations, Process, Sources};
+use mcpr_config::{Config, Document, GatewayOptions, Locations, Process, Sources, WriteError};
 
 use crate::cli::Global;
 use crate::problem::Problem;
@@ -16,6 +16,19 @@ pub(crate) struct Files {
     pub(crate) locations: Locations,
     documents: Vec<Document>,
 }
+
+/// Files that were changed and written.
+#[derive(Debug)]
+pub(crate) struct Changed<T> {
+    pub(crate) files: Files,
+    /// What the change gave.
+    pub(crate) what: T,
+    /// Settings that differ now, and that a running gateway does not take over.
+    pub(crate) needs_restart: Vec<String>,
+}
+
+/// How often a change is tried: each time somebody else has made one, so many can make theirs at once.
+const TRIES: usize = 100;
 
 impl Files {
     /// Opens the files that count. Of those that are named the last one may be missing, and of the
@@ -73,20 +86,66 @@ impl Files {
         }
     }
 
-    /// Writes what has changed.
-    pub(crate) fn save(&self) -> Result<(), Problem> {
-        self.documents
-            .iter()
-            .try_for_each(|document| self.save_one(document))
+    /// Opens the files, has them changed, and writes what has changed. Where somebody else was quicker, all
+    /// of it is done again with what the file holds then.
+    pub(crate) fn change<T>(
+        global: &Global,
+        mut change: impl FnMut(&mut Self) -> Result<T, Problem>,
+    ) -> Result<Changed<T>, Problem> {
+        for _ in 0..TRIES {
+            let mut files = Self::open(global)?;
+            let what = change(&mut files)?;
+            if let Some(needs_restart) = files.save()? {
+                return Ok(Changed {
+                    files,
+                    what,
+                    needs_restart,
+                });
+            }
+        }
+        let what = "others change the configuration file all the time, so nothing was written";
+        Err(Problem::failed(what).hint("run the command again when they are done"))
     }
 
-    /// Writes a document of these files. The user's folder is made if it is not there.
-    pub(crate) fn save_one(&self, document: &Document) -> Result<(), Problem> {
+    /// Writes what has changed, and gives the settings of it that a running gateway does not take over.
+    /// Nothing if nothing was written, as somebody else has changed a file since it was opened.
+    fn save(&self) -> Result<Option<Vec<String>>, Problem> {
+        let before = self.options();
+        let mut written = false;
+        for document in self.documents.iter().filter(|document| document.is_changed()) {
+            match self.write(document)? {
+                Err(WriteError::Changed(_)) if !written => return Ok(None),
+                ended => ended?,
+            }
+            written = true;
+        }
+        Ok(Some(self.needs_restart(before.as_ref())))
+    }
+
+    /// Writes a document of these files, and gives the settings that a running gateway does not take over.
+    pub(crate) fn save_one(&self, document: &Document) -> Result<Vec<String>, Problem> {
+        let before = self.options();
+        self.write(document)??;
+        Ok(self.needs_restart(before.as_ref()))
+    }
+
+    /// The user's folder is made if it is not there.
+    fn write(&self, document: &Document) -> Result<Result<(), WriteError>, Problem> {
         let folder = document.path().parent();
         if let (true, Some(folder)) = (document.path() == self.locations.paths.config, folder) {
             make_folder(folder)?;
         }
-        Ok(document.write()?)
+        Ok(document.write())
+    }
+
+    /// What the files tell the gateway itself; nothing if they cannot be read.
+    fn options(&self) -> Option<GatewayOptions> {
+        Some(Config::load(&self.locations, &Process).ok()?.gateway)
+    }
+
+    fn needs_restart(&self, before: Option<&GatewayOptions>) -> Vec<String> {
+        let both = before.zip(self.options());
+        both.map_or_else(Vec::new, |(before, now)| before.needs_restart(&now))
     }
 }
 

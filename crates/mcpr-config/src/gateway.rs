@@ -3,6 +3,7 @@
 mod listen;
 mod own;
 mod plans;
+mod restart;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;

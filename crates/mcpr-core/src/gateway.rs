@@ -10,7 +10,7 @@ use http::StatusCode;
 use mcpr_admin::ActiveBy;
 use mcpr_auth::Principal;
 use mcpr_bridge::Sealer;
-use mcpr_config::SecretFolders;
+use mcpr_config::{GatewayOptions, SecretFolders};
 use mcpr_protocol::{
     Era, Id, LogLevel, Message, Notification, Object, RawJson, Response, Rope, code, notification,
 };
@@ -61,6 +61,8 @@ pub struct Gateway {
     pub(crate) pins: Arc<PinBook>,
     pub(crate) facts: Facts,
     pub(crate) started_at: SystemTime,
+    /// What it was told at its start: some of that counts until its end.
+    pub(crate) started_with: GatewayOptions,
     pub(crate) pool: Arc<Pool>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) doorkeeper: Arc<Doorkeeper>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mcpr_admin::{ErrorCode, Failure, Reloaded};
-use mcpr_config::{Config, ConfigError, Finding, GatewayOptions, LogOptions, ServerEntry, Severity};
+use mcpr_config::{Config, ConfigError, Finding, GatewayOptions, ServerEntry, Severity};
 use mcpr_store::{SavedEquip, SavedPins, SavedProject, SavedToolset, Store, StoreError, Switch};
 use mcpr_telemetry::{Level, LogControl, Timed};
 
@@ -107,7 +107,7 @@ impl Gateway {
         let projects = self.store.projects().await;
         let projects = projects.map_err(|error| Failure::new(ErrorCode::Failed, error.to_string()))?;
         let before = self.plan();
-        let reloaded = differences(&before, &config);
+        let reloaded = differences(&self.started_with, &before, &config);
         self.follow_log_level(before.options.log.level, config.gateway.log.level);
         self.toolsets.replace(&config.gateway.toolsets, &stored, None);
         self.replan(|plan| {
@@ -179,7 +179,7 @@ fn refuse_nothing(before: &[PathBuf], now: &[PathBuf]) -> Result<(), Failure> {
 }
 
 /// What a new configuration changes.
-fn differences(before: &Plan, after: &Config) -> Reloaded {
+fn differences(started: &GatewayOptions, before: &Plan, after: &Config) -> Reloaded {
     let servers = mcpr_config::servers(after.servers.clone());
     let known: BTreeSet<&str> = before.order.iter().map(|name| name.as_str()).collect();
     let fresh: BTreeSet<&str> = servers.iter().map(|entry| entry.name.as_str()).collect();
@@ -208,7 +208,7 @@ fn differences(before: &Plan, after: &Config) -> Reloaded {
         removed: texts(known.difference(&fresh).collect()),
         unchanged: (fresh.intersection(&known).count() - changed.len()) as u64,
         changed,
-        needs_restart: needs_restart(&before.options, &after.gateway),
+        needs_restart: started.needs_restart(&after.gateway),
         warnings: after
             .warnings
             .iter()
@@ -216,35 +216,4 @@ fn differences(before: &Plan, after: &Config) -> Reloaded {
             .map(Finding::text)
             .collect(),
     }
-}
-
-/// Whether a log is written as it was; what is written follows at once.
-fn same_log(old: &LogOptions, new: &LogOptions) -> bool {
-    let level = new.level;
-    LogOptions { level, ..old.clone() } == *new
-}
-
-/// Settings that were read once, when the gateway started.
-fn needs_restart(old: &GatewayOptions, new: &GatewayOptions) -> Vec<String> {
-    let (limits, fresh) = (&old.limits, &new.limits);
-    let settings = [
-        ("listen", old.listen != new.listen),
-        ("allowedHosts", old.allowed_hosts != new.allowed_hosts),
-        ("allowedOrigins", old.allowed_origins != new.allowed_origins),
-        ("tls", old.tls != new.tls),
-        ("control", old.control != new.control),
-        ("startup", old.startup != new.startup),
-        ("log", !same_log(&old.log, &new.log)),
-        ("limits.requestBody", limits.request_body != fresh.request_body),
-        ("limits.connections", limits.connections != fresh.connections),
-        (
-            "limits.serverMessage",
-            limits.server_message != fresh.server_message,
-        ),
-        ("limits.listPages", limits.list_pages != fresh.list_pages),
-        ("limits.sessions", limits.sessions != fresh.sessions),
-        ("limits.sessionIdle", limits.session_idle != fresh.session_idle),
-    ];
-    let differ = settings.into_iter().filter(|(_, differs)| *differs);
-    differ.map(|(name, _)| format!("mcpr.{name}")).collect()
 }

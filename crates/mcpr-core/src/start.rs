@@ -299,6 +299,7 @@ impl Builder {
             pins,
             facts: self.facts,
             started_at: SystemTime::now(),
+            started_with: plan.options.clone(),
             router: Router::new(pool.clone()).balanced_by(self.balance),
             pool,
             store,

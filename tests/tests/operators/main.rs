@@ -16,5 +16,6 @@ mod guarded;
 mod leaving;
 mod lost;
 mod metrics;
+mod restarts;
 mod secrets;
 mod secured;

@@ -8,6 +8,7 @@ use super::servers;
 use crate::cli::Repeat;
 use crate::connect::Gateway;
 use crate::out::Out;
+use crate::out::facts::joined;
 use crate::out::look::{Look, Paint};
 use crate::out::phrase::{self, counted};
 use crate::out::watch::{self, Shown};
@@ -39,7 +40,20 @@ fn page(status: &StatusReport, look: &Look) -> String {
         [] => "no servers yet: add one to the configuration file\n".to_owned(),
         servers => servers::short(servers, look),
     };
-    format!("{}\n{}\n{servers}", headline(status, look), places(status))
+    let pending = pending(status, look);
+    format!(
+        "{}\n{}{pending}\n{servers}",
+        headline(status, look),
+        places(status)
+    )
+}
+
+/// What the configuration says and the gateway does not do yet.
+fn pending(status: &StatusReport, look: &Look) -> String {
+    joined(&status.needs_restart).map_or_else(String::new, |settings| {
+        let what = format!("{settings}: counts after a restart of the gateway");
+        format!("  {:<8}{}\n", "pending", look.paint(Paint::Uncertain, &what))
+    })
 }
 
 fn headline(status: &StatusReport, look: &Look) -> String {

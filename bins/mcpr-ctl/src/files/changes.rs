@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::cli::Global;
 use crate::connect::Gateway;
 use crate::out::Out;
+use crate::out::facts::joined;
 
 /// What was done to the files. Serialised, it is what commands that change them print as JSON.
 #[derive(Debug, Serialize)]
@@ -95,7 +96,9 @@ impl Change {
 }
 
 /// Tells a person when a running gateway will know of a change in this file.
-pub(crate) async fn tell_next_step(global: &Global, out: &Out, file: &Path) {
+///
+/// `needs_restart` are the settings that it would only know after a restart.
+pub(crate) async fn tell_next_step(global: &Global, out: &Out, file: &Path, needs_restart: &[String]) {
     // What runs elsewhere reads other files.
     if out.is_json() || global.gateway.is_some() {
         return;
@@ -109,6 +112,9 @@ pub(crate) async fn tell_next_step(global: &Global, out: &Out, file: &Path) {
     let same = |read: &String| same_file(Path::new(read), file);
     if status.config_files.iter().any(same) {
         out.note("the running gateway reads it within a second");
+        if let Some(settings) = joined(needs_restart) {
+            out.note(&format!("{settings} only counts after a restart of the gateway"));
+        }
     } else {
         let read = status.config_files.join(", ");
         let read = if read.is_empty() {

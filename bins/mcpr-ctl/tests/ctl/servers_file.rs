@@ -2,6 +2,7 @@
 
 mod edit;
 mod refusals;
+mod together;
 mod trial;
 
 use std::fs;

@@ -29,6 +29,9 @@ pub struct StatusReport {
     /// The log file of this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_file: Option<String>,
+    /// Settings that have changed since the start and only count after a restart of the gateway.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs_restart: Vec<String>,
     /// How many session-era clients are connected.
     pub sessions: u64,
     /// How many `tools/call` requests there were since the start.

@@ -123,6 +123,7 @@ fn status() -> StatusReport {
         listen: vec!["http://127.0.0.1:3282/mcp".into()],
         config_files: vec!["/home/ann/.config/mcpr/mcpr.json".into()],
         log_file: text("/home/ann/.local/state/mcpr/logs/mcpr_2027-01-15T08-00-00.log"),
+        needs_restart: vec!["mcpr.control".into()],
         sessions: 2,
         calls_total: 412,
         errors_total: 1,

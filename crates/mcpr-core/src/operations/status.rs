@@ -45,6 +45,7 @@ impl Execute<Status, Principal> for Operator {
                 .log_file
                 .as_ref()
                 .map(|file| file.display().to_string()),
+            needs_restart: gateway.started_with.needs_restart(&gateway.plan().options),
             sessions: gateway.sessions.len() as u64,
             calls_total: gateway.finished.load(Ordering::Relaxed),
             errors_total: gateway.failed.load(Ordering::Relaxed),

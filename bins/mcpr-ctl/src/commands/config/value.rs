@@ -45,16 +45,17 @@ fn shown(value: &RawJson, _: &Look) -> String {
 
 /// Changes one value, if the file can be used with it.
 pub(super) async fn set(global: &Global, out: &Out, key: &Path, value: &str) -> Result<ExitCode, Problem> {
-    let mut files = Files::open(global)?;
     let keys = [vec!["mcpr"], key.keys()].concat();
-    let document = files.last_where(|document| document.has(&keys[..2]));
     let value = value_or_none(value);
-    document
-        .set(&keys, value.as_ref())
-        .map_err(|fault| Problem::from(&fault))?;
-    let remarks = judged(document)?;
-    let (file, changed) = (document.path().to_owned(), document.is_changed());
-    files.save()?;
+    let saved = Files::change(global, |files| {
+        let document = files.last_where(|document| document.has(&keys[..2]));
+        document
+            .set(&keys, value.as_ref())
+            .map_err(|fault| Problem::from(&fault))?;
+        let remarks = judged(document)?;
+        Ok((document.path().to_owned(), document.is_changed(), remarks))
+    })?;
+    let (file, changed, remarks) = saved.what;
     let deed = match (changed, &value) {
         (false, _) => Deed::Unchanged,
         (true, None) => Deed::Removed,
@@ -64,7 +65,7 @@ pub(super) async fn set(global: &Global, out: &Out, key: &Path, value: &str) -> 
     out.report(&report, |report, _| report.page())?;
     remarks.iter().for_each(|remark| out.note(remark));
     if changed {
-        tell_next_step(global, out, &file).await;
+        tell_next_step(global, out, &file, &saved.needs_restart).await;
     }
     Ok(ExitCode::Ok)
 }

@@ -8,6 +8,7 @@ use super::door::Door;
 use super::report::Check;
 use super::scene::{Running, Scene};
 use crate::occupant::Occupant;
+use crate::out::facts::joined;
 use crate::problem::chain;
 
 /// The version of this program.
@@ -16,7 +17,10 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(super) fn checks(scene: &Scene) -> Vec<Check> {
     let mut checks = vec![gateway(scene)];
     match &scene.gateway {
-        Ok(running) => checks.extend([Some(listening(running)), door(running)].into_iter().flatten()),
+        Ok(running) => {
+            let found = [pending(running), Some(listening(running)), door(running)];
+            checks.extend(found.into_iter().flatten());
+        }
         Err(_) if scene.elsewhere => {}
         // It runs, so the port is its own.
         Err(ClientError::Unauthorized { .. } | ClientError::Refused(_)) => {}
@@ -67,6 +71,13 @@ fn unreached(scene: &Scene, target: &Target) -> Option<Check> {
     let is_usual = matches!(target, Target::Socket { path, .. } if *path == paths.socket);
     let occupant = Occupant::of(paths).filter(|_| is_usual)?;
     Some(Check::problem("gateway", occupant.told(paths)).fix(occupant.way_out()))
+}
+
+/// What the configuration says and the gateway does not do yet.
+fn pending(running: &Running) -> Option<Check> {
+    let settings = joined(&running.status.needs_restart)?;
+    let what = format!("{settings} changed since the gateway started, and counts after a restart of it");
+    Some(Check::warning("gateway", what).fix("`mcpr-ctl stop`, then start `mcpr-gateway` again"))
 }
 
 /// Where it listens.

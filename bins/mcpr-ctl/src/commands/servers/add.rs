@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mcpr_admin::ExitCode;
 use mcpr_config::clients::shell_word;
-use mcpr_config::{is_written_out, looks_secret};
+use mcpr_config::{Document, is_written_out, looks_secret};
 use mcpr_protocol::RawJson;
 use mcpr_registry::ServerName;
 
@@ -22,35 +22,40 @@ pub(super) async fn add(global: &Global, out: &Out, new: &NewServer) -> Result<E
     let name = name.map_err(|error| Problem::usage(error.to_string()))?;
     let name = name.as_str();
     refuse_strays(new)?;
-    let mut files = Files::open(global)?;
-    let known = files.has_server(name);
-    let document = files.last_where(|document| document.has_server(name));
-    if known && !new.force {
-        let message = format!(
-            "there is a server `{name}` already in {}",
-            document.path().display()
-        );
-        return Err(Problem::failed(message).hint(format!(
-            "--force replaces it; `mcpr-ctl servers set {} KEY=VALUE` changes a part of it",
-            shell_word(name)
-        )));
-    }
-    document
-        .set_server(name, &entry(new))
-        .map_err(|fault| Problem::from(&fault))?;
-    let remarks = check_server(document, name)?;
-    let file = document.path().to_owned();
-    files.save()?;
+    let saved = Files::change(global, |files| {
+        let known = files.has_server(name);
+        let document = files.last_where(|document| document.has_server(name));
+        if known && !new.force {
+            return Err(known_already(document, name));
+        }
+        document
+            .set_server(name, &entry(new))
+            .map_err(|fault| Problem::from(&fault))?;
+        let remarks = check_server(document, name)?;
+        Ok((document.path().to_owned(), known, remarks))
+    })?;
+    let (file, known, remarks) = saved.what;
     let deed = if known { Deed::Replaced } else { Deed::Added };
     let changes = Changes::of([Change::new(&file, deed).server(name)]);
     out.report(&changes, |changes, _| changes.page())?;
     let remarks = remarks.into_iter().chain(written_out(new, &file));
-    let missing = missing_here(&files.locations, name);
+    let missing = missing_here(&saved.files.locations, name);
     let missing = missing.map(|what| format!("as things are here, `{name}` cannot start: {what}"));
     remarks.chain(missing).for_each(|remark| out.note(&remark));
     out.note(&format!("`mcpr-ctl servers test {}` tries it", shell_word(name)));
-    tell_next_step(global, out, &file).await;
+    tell_next_step(global, out, &file, &saved.needs_restart).await;
     Ok(ExitCode::Ok)
+}
+
+fn known_already(document: &Document, name: &str) -> Problem {
+    let message = format!(
+        "there is a server `{name}` already in {}",
+        document.path().display()
+    );
+    Problem::failed(message).hint(format!(
+        "--force replaces it; `mcpr-ctl servers set {} KEY=VALUE` changes a part of it",
+        shell_word(name)
+    ))
 }
 
 /// A program has no headers, and an address no variables.

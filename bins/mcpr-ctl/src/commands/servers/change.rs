@@ -19,23 +19,24 @@ pub(super) async fn set(
     name: &str,
     changes: &[Assignment],
 ) -> Result<ExitCode, Problem> {
-    let mut files = Files::open(global)?;
-    let document = files.with_server(name)?;
-    for change in changes {
-        put(document, name, change)?;
-    }
-    let remarks = check_server(document, name)?;
-    let (file, changed) = (document.path().to_owned(), document.is_changed());
-    files.save()?;
+    let saved = Files::change(global, |files| {
+        let document = files.with_server(name)?;
+        for change in changes {
+            put(document, name, change)?;
+        }
+        let remarks = check_server(document, name)?;
+        Ok((document.path().to_owned(), document.is_changed(), remarks))
+    })?;
+    let (file, changed, remarks) = saved.what;
     let deed = if changed { Deed::Changed } else { Deed::Unchanged };
     let report = Changes::of([Change::new(&file, deed).server(name)]);
     out.report(&report, |report, _| report.page())?;
     remarks.iter().for_each(|remark| out.note(remark));
-    if let Some(what) = missing_here(&files.locations, name) {
+    if let Some(what) = missing_here(&saved.files.locations, name) {
         out.note(&format!("as things are here, `{name}` cannot start: {what}"));
     }
     if changed {
-        tell_next_step(global, out, &file).await;
+        tell_next_step(global, out, &file, &saved.needs_restart).await;
     }
     Ok(ExitCode::Ok)
 }
@@ -56,7 +57,28 @@ pub(super) async fn remove(
     names: &[String],
     yes: bool,
 ) -> Result<ExitCode, Problem> {
-    let mut files = Files::open(global)?;
+    if !yes && !agreed(out, &taken_out(&mut Files::open(global)?, names)?)? {
+        out.note("nothing was removed");
+        return Ok(ExitCode::Failed);
+    }
+    let mut saved = Files::change(global, |files| taken_out(files, names))?;
+    out.report(&saved.what, |report, _| report.page())?;
+    for name in names {
+        if let Ok(earlier) = saved.files.with_server(name) {
+            let earlier = earlier.path().display();
+            out.note(&format!(
+                "`{name}` also stands in {earlier}, and that entry counts now"
+            ));
+        }
+    }
+    if let Some(change) = saved.what.changes.last() {
+        tell_next_step(global, out, &change.file, &saved.needs_restart).await;
+    }
+    Ok(ExitCode::Ok)
+}
+
+/// Takes servers out of the last files that have them, and tells which those are.
+fn taken_out(files: &mut Files, names: &[String]) -> Result<Changes, Problem> {
     let mut report = Changes::of([]);
     for name in names {
         let document = files.with_server(name)?;
@@ -66,24 +88,7 @@ pub(super) async fn remove(
         let change = Change::new(document.path(), Deed::Removed);
         report.changes.push(change.server(name));
     }
-    if !yes && !agreed(out, &report)? {
-        out.note("nothing was removed");
-        return Ok(ExitCode::Failed);
-    }
-    files.save()?;
-    out.report(&report, |report, _| report.page())?;
-    for name in names {
-        if let Ok(earlier) = files.with_server(name) {
-            let earlier = earlier.path().display();
-            out.note(&format!(
-                "`{name}` also stands in {earlier}, and that entry counts now"
-            ));
-        }
-    }
-    if let Some(change) = report.changes.last() {
-        tell_next_step(global, out, &change.file).await;
-    }
-    Ok(ExitCode::Ok)
+    Ok(report)
 }
 
 /// Asks a person; a script has to say it in its words.
