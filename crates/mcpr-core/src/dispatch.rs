@@ -201,7 +201,12 @@ impl Gateway {
             Ok(Some(result)) => {
                 let sight = self.sight(context);
                 let result = own_result(&result, context, &incoming.method, &sight);
-                self.note_of(context, incoming, subject, Status::Ok, StatusCode::OK, None);
+                self.note_of(
+                    context,
+                    incoming,
+                    subject,
+                    Ending::of(Status::Ok, StatusCode::OK, None),
+                );
                 Some(Done {
                     text: Response::text(Some(&incoming.id), Ok(result)),
                     status: StatusCode::OK,
@@ -325,18 +330,10 @@ impl Gateway {
     ) -> Done {
         let era = context.era();
         let error = fault.error(era, incoming.number);
-        let status = fault.status(era);
-        self.note_of(
-            context,
-            incoming,
-            tool,
-            Status::Error(error.code),
-            status,
-            Some(error.message.clone()),
-        );
+        self.note_of(context, incoming, tool, Ending::by(fault, era));
         Done {
             text: Response::text(Some(&incoming.id), Err(error.render().into())),
-            status,
+            status: fault.status(era),
         }
     }
 
@@ -348,7 +345,7 @@ impl Gateway {
         http: StatusCode,
         error: Option<String>,
     ) {
-        self.note_of(context, incoming, None, status, http, error);
+        self.note_of(context, incoming, None, Ending::of(status, http, error));
     }
 
     /// Records a request that is about a tool of a server.
@@ -357,9 +354,7 @@ impl Gateway {
         context: &Context,
         incoming: &Incoming,
         tool: Option<(&str, &str)>,
-        status: Status,
-        http: StatusCode,
-        error: Option<String>,
+        ending: Ending,
     ) {
         let trace = self.trace(context, incoming);
         let subject = Subject {
@@ -372,7 +367,7 @@ impl Gateway {
             steps: None,
             trace: trace.as_ref(),
         };
-        subject.record(self, context, Ending::of(status, http, error));
+        subject.record(self, context, ending);
     }
 }
 

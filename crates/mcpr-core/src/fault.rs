@@ -106,11 +106,19 @@ pub(crate) enum Fault {
         /// How long to wait.
         wait: Duration,
     },
+    /// A server says, in these words, that it does not go on with what a call has become.
+    #[error("server `{server}` does not tell how the task stands that it has made of the call: {said}")]
+    TaskRefused {
+        /// Who.
+        server: ServerName,
+        /// Why.
+        said: String,
+    },
     /// The server's own error, where it was asked on behalf of several clients.
     #[error("{}", .0.message)]
     Server(ErrorObject),
     /// It could not be brought to its server, or was lost there.
-    #[error("{}", route_message(.0))]
+    #[error("{}", route_message(.0, .0.said.as_deref()))]
     Route(RouteError),
     /// HTTP-05.
     #[error(
@@ -187,16 +195,21 @@ fn list(servers: &[ServerName]) -> String {
         .join(", ")
 }
 
-fn route_message(error: &RouteError) -> String {
-    let why = error
-        .reason
-        .as_deref()
-        .map_or_else(String::new, |reason| format!(": {reason}"));
+/// What has happened, why, and what to do next; with what the server has said, where that may be told.
+fn route_message(error: &RouteError, said: Option<&str>) -> String {
+    let why: String = [error.reason.as_deref(), said]
+        .into_iter()
+        .flatten()
+        .flat_map(|text| [": ", text])
+        .collect();
     let next = match error.kind {
         RouteErrorKind::Down | RouteErrorKind::NoBackend | RouteErrorKind::Starting => {
             "; it is tried again by itself, `mcpr-ctl status` shows when"
         }
         RouteErrorKind::AuthRequired => "; check the credentials in its entry of the configuration",
+        RouteErrorKind::Malformed => "; look at what it has done before you send the request again",
+        RouteErrorKind::TurnedAway => "; check the address in its entry of the configuration",
+        RouteErrorKind::TooLarge => "; ask for less at once, or raise `limits.serverMessage`",
         _ => "",
     };
     format!("{error}{why}{next}")
@@ -215,6 +228,21 @@ impl Fault {
         }
     }
 
+    /// What the log tells of it: nothing that a server has said, which may repeat what it was sent
+    /// (LOG-04).
+    pub(crate) fn told(&self) -> Option<String> {
+        match self {
+            Self::Server(_) => None,
+            Self::Route(error) => Some(route_message(error, None)),
+            Self::TaskRefused { server, .. } => {
+                let said = String::new();
+                let server = server.clone();
+                Some(Self::TaskRefused { server, said }.to_string())
+            }
+            _ => Some(self.to_string()),
+        }
+    }
+
     /// The same without secrets in what a server said before it was lost: it may quote what it was given.
     pub(crate) fn scrubbed(&self, secrets: &Secrets) -> Self {
         let Self::Route(error) = self else {
@@ -222,7 +250,7 @@ impl Fault {
         };
         let mut error = error.clone();
         let faults = error.backends.iter_mut().map(|fault| &mut fault.reason);
-        for text in error.reason.iter_mut().chain(faults) {
+        for text in error.reason.iter_mut().chain(&mut error.said).chain(faults) {
             *text = secrets.scrub(text).into_owned();
         }
         Self::Route(error)
@@ -279,6 +307,7 @@ impl Fault {
             | Self::RateLimited { .. }
             | Self::TooManySuspended(_)
             | Self::Unanswered(_)
+            | Self::TaskRefused { .. }
             | Self::Denied(_)
             | Self::GivenUp(_)
             | Self::Stopping
@@ -339,7 +368,9 @@ impl Fault {
             Self::Route(error) => match error.kind {
                 RouteErrorKind::Starting => "starting",
                 RouteErrorKind::Busy => "busy",
-                RouteErrorKind::OutcomeUnknown => "outcome_unknown",
+                RouteErrorKind::OutcomeUnknown | RouteErrorKind::Malformed | RouteErrorKind::TooLarge => {
+                    "outcome_unknown"
+                }
                 RouteErrorKind::TimedOut => "timeout",
                 RouteErrorKind::NoBackend => "no_backend",
                 _ => "server_down",

@@ -1,21 +1,22 @@
 //! One record for each request.
 
 use http::StatusCode;
-use mcpr_protocol::{Mark, Method, Object, RawJson, Response, code};
+use mcpr_protocol::{Era, Mark, Method, Object, RawJson, Response, code};
 use mcpr_telemetry::{CallRecord, HttpFacts, Payload, Status, Steps, Trace};
 use tokio::time::Instant;
 
 use crate::call::Call;
 use crate::client::Context;
+use crate::fault::Fault;
 use crate::gateway::Gateway;
 
 /// How a request ended.
 pub(crate) struct Ending {
     pub(crate) status: Status,
     pub(crate) http: StatusCode,
-    /// What mcpr told of it.
+    /// What mcpr tells of it.
     pub(crate) error: Option<String>,
-    /// What a server's own error says. It may repeat what it was sent, so the log does not show it.
+    /// The same with what the server says. That may repeat what it was sent, so the log does not show it.
     pub(crate) said: Option<String>,
 }
 
@@ -27,6 +28,17 @@ impl Ending {
             http,
             error,
             said: None,
+        }
+    }
+
+    /// An ending by a fault, as it was told to the client.
+    pub(crate) fn by(fault: &Fault, era: Era) -> Self {
+        let (error, whole) = (fault.told(), fault.to_string());
+        let said = Some(whole).filter(|whole| error.as_ref() != Some(whole));
+        let status = Status::Error(fault.code(era));
+        Self {
+            said,
+            ..Self::of(status, fault.status(era), error)
         }
     }
 }

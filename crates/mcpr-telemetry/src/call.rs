@@ -40,7 +40,7 @@ pub struct CallRecord<'a> {
     pub http: Option<HttpFacts<'a>>,
     /// Why it failed, as the client was told by mcpr.
     pub error: Option<&'a str>,
-    /// Why it failed, in the server's own words, which may repeat what it was sent.
+    /// Why it failed, with the server's own words, which may repeat what it was sent.
     pub said: Option<Payload<'a>>,
     /// The text of its parameters: a JSON object.
     pub params: Option<Payload<'a>>,
@@ -144,7 +144,7 @@ impl fmt::Debug for Payload<'_> {
 impl CallRecord<'_> {
     /// Why it failed, whoever says so.
     pub fn reason(&self) -> Option<&str> {
-        self.error.or(self.said.map(Payload::reveal))
+        self.said.map(Payload::reveal).or(self.error)
     }
 
     fn fill(&self, line: &mut Line<'_>, detailed: bool) {

@@ -134,7 +134,7 @@ impl Hearer {
             let (server, method) = (&self.replica.server, self.feed.method());
             // The id of a task may be all that it takes to get at it.
             let name = (self.feed == Feed::Resources).then_some(name);
-            tracing::debug!(%server, method, name, ?refusal, "nothing will be told");
+            tracing::debug!(%server, method, name, reason = %refusal, "nothing will be told");
         }
         let told = outcome.is_ok();
         let was_heard = self.wishes.settle(life, name, outcome);

@@ -4,6 +4,7 @@
 //! tells of is told.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::{Arc, Weak};
 
 use mcpr_protocol::RawJson;
@@ -30,7 +31,7 @@ struct Wanted {
 #[derive(Debug, Default)]
 pub(crate) struct Asked(watch::Sender<Book>);
 
-/// Why a server does not tell of something.
+/// Why a server does not tell of something. `Display` is for the log: without the server's own words.
 #[derive(Clone, Debug)]
 pub enum Refusal {
     /// It tells of none, or not of this one.
@@ -41,6 +42,17 @@ pub enum Refusal {
     Failed(Failed),
     /// It is not there.
     Unavailable(Box<Status>),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotOffered => f.write_str("the server tells of none"),
+            Self::Error(_) => f.write_str("the server answers with an error"),
+            Self::Failed(failed) => failed.fmt(f),
+            Self::Unavailable(_) => f.write_str("the server is not there"),
+        }
+    }
 }
 
 /// A connection or a session that is asked to fulfil wishes.

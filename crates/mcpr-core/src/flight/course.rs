@@ -323,12 +323,10 @@ impl Course {
         let era = self.call.context.era();
         let fault = fault.scrubbed(&self.call.gateway.secrets);
         let error = fault.error(era, self.call.number);
-        let status = fault.status(era);
-        let ended = Status::Error(error.code);
-        self.end(Ending::of(ended, status, Some(error.message.clone())));
+        self.end(Ending::by(&fault, era));
         self.finish(Step::Done(Done {
             text: Response::text(Some(&self.call.id), Err(error.render().into())),
-            status,
+            status: fault.status(era),
         }))
     }
 

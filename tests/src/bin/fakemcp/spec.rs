@@ -43,6 +43,8 @@ pub(crate) struct Spec {
     pub(crate) delay: Script<f64>,
     /// Requests that are never answered.
     pub(crate) silent: Vec<String>,
+    /// Whole texts of answers, message or not; `{id}` stands for the id of the request.
+    pub(crate) reply: Script<String>,
     /// Requests that are answered with an id that nobody used.
     pub(crate) wrong_id: Vec<String>,
     /// Entries per page of each list.

@@ -169,7 +169,7 @@ impl Link {
         &self.0.limits
     }
 
-    pub(super) fn mask(&self) -> &Mask {
+    pub(crate) fn mask(&self) -> &Mask {
         &self.0.mask
     }
 
