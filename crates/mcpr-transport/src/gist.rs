@@ -129,13 +129,11 @@ fn last_id(tail: &[u8]) -> Option<u64> {
     is_the_end.then_some(id)
 }
 
-/// One of our numbers, also where it has been through a language that knows fractions only.
+/// One of our numbers, as we write it: what only looks like it answers nothing.
 fn number(text: &[u8]) -> Option<u64> {
-    let text = std::str::from_utf8(text.trim_ascii()).ok()?;
-    let whole = text
-        .split_once('.')
-        .filter(|(_, zeros)| zeros.bytes().all(|byte| byte == b'0'));
-    whole.map_or(text, |(whole, _)| whole).parse().ok()
+    let text = text.trim_ascii();
+    let digits = text.iter().all(u8::is_ascii_digit).then_some(text)?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -153,7 +151,7 @@ mod tests {
             br#"{"jsonrpc":"2.0","id":7}"#,
             br#"{"id": 7, "result": {"id": 9, "a": ["}", "\"", {"id": 8}]}}"#,
             br#"{"id":7,"error":{"code":1,"message":"m"}}"#,
-            br#"{"jsonrpc":"1.0","id":7.0,"result":{}}"#,
+            br#"{"jsonrpc":"1.0","id":7,"result":{}}"#,
             br#"{"jsonrpc":"2.0","id":7,"id":7,"result":1,"result":2}"#,
             br#" [ {"jsonrpc":"2.0","id":7,"result":{}} ]"#,
             br#"{"result":NaN,"jsonrpc":"2.0","id":7}"#,
@@ -176,6 +174,8 @@ mod tests {
             br#"{"level":50,"id":7,"error":"no luck","msg":"failed"}"#,
             br#"{"sent":{"jsonrpc":"2.0","id":7,"result":{}}}"#,
             br#"{"jsonrpc":"2.0","id":"7","result":{},"error":{}}"#,
+            br#"{"jsonrpc":"2.0","id":7.0,"result":{},"error":{}}"#,
+            br#"{"jsonrpc":"2.0","id":+7,"result":{},"error":{}}"#,
             br#"{"jsonrpc":"2.0","id":7,"id":8,"result":{}}"#,
             br#"{"jsonrpc":"2.0","id":7,"#,
             br#"{'jsonrpc': '2.0', 'id': 7, 'result': {}}"#,

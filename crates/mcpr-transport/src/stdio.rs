@@ -352,7 +352,7 @@ mod tests {
     async fn asked(says: &str) -> Result<Message, Failed> {
         let script = format!("read -r line; {says}; exec cat >/dev/null");
         let spec = ChildSpec {
-            args: vec!["-c".into(), script.into()],
+            args: vec!["-c".into(), script],
             ..ChildSpec::new("test", "sh")
         };
         let (stdio, _events) = Stdio::spawn(&spec, &Guardian::none()).await.unwrap();

@@ -238,7 +238,11 @@ impl Mask {
             .iter()
             .fold(begin, |text, secret| text.replace(secret, "***"));
         if cut < text.len() {
-            masked.truncate(masked.floor_char_boundary(masked.len().saturating_sub(longest)));
+            let mut end = masked.len().saturating_sub(longest);
+            while !masked.is_char_boundary(end) {
+                end -= 1;
+            }
+            masked.truncate(end);
         }
         masked
     }
