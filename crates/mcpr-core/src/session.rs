@@ -2,11 +2,11 @@
 
 mod table;
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use foldhash::HashMap;
 use mcpr_auth::Principal;
 use mcpr_protocol::{Id, LogLevel, Notification, Object, Response, notification};
 use parking_lot::Mutex;

@@ -206,7 +206,7 @@ impl StateStore for Sqlite {
 #[async_trait]
 impl HistoryStore for Sqlite {
     async fn put_calls(&self, calls: Vec<CallRow>) -> Result<(), StoreError> {
-        self.0.run(move |db| history::put(db, &calls)).await
+        self.0.run(move |db| history::put(db, calls)).await
     }
 
     async fn calls(&self, query: CallQuery) -> Result<Vec<CallRow>, StoreError> {

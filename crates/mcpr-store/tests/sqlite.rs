@@ -205,6 +205,41 @@ async fn a_file_of_an_older_mcpr_is_brought_up_to_date_and_loses_nothing() {
     assert!(inspect(&path).unwrap().unwrap().is_current());
 }
 
+/// A file as mcpr made it when each call had a row of its own.
+fn schema_with_calls(path: &Path) {
+    first_schema(path);
+    for step in [
+        include_str!("../src/sqlite/schema/2.sql"),
+        include_str!("../src/sqlite/schema/3.sql"),
+        include_str!("../src/sqlite/schema/5.sql"),
+    ] {
+        meddle(path, step);
+    }
+    meddle(
+        path,
+        r#"PRAGMA user_version = 4;
+        WITH RECURSIVE numbers(n) AS (SELECT 1000 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1599)
+        INSERT INTO calls SELECT 'h_' || n, n, 7, n, 'c', 'tools/call', 'git', NULL, 'ok', NULL, NULL, 'local', NULL,
+                                 NULL, '{"a":"\u0000"}', 109 FROM numbers;"#,
+    );
+}
+
+#[tokio::test]
+async fn log_06_calls_of_an_older_mcpr_are_still_there_in_their_order() {
+    let (_folder, path) = place();
+    schema_with_calls(&path);
+
+    let store = open(&path).await.unwrap();
+
+    let calls = store.calls(CallQuery::default()).await.unwrap();
+    let numbers: Vec<i64> = calls.iter().map(|call| call.at_ms).collect();
+    assert_eq!(numbers, (1000..1600).rev().collect::<Vec<_>>());
+    let first = store.call("h_1000").await.unwrap().unwrap();
+    assert_eq!((first.server.as_deref(), first.tool), (Some("git"), None));
+    assert_eq!(first.arguments.as_deref(), Some(r#"{"a":"\u0000"}"#));
+    assert_eq!(store.prune_calls(None, 65_350).await.unwrap(), 1);
+}
+
 #[tokio::test]
 async fn an_older_file_that_two_processes_open_at_once_is_brought_up_to_date_once() {
     let (_folder, path) = place();
@@ -245,9 +280,9 @@ async fn a_file_of_a_newer_mcpr_is_refused_and_left_as_it_was() {
 
     let (fault, said) = fault_of(&path).await;
 
-    assert_eq!(fault, DatabaseFault::Newer { found: 99, known: 4 });
+    assert_eq!(fault, DatabaseFault::Newer { found: 99, known: 5 });
     assert!(
-        said.contains("written by a newer mcpr (its schema is 99, this mcpr knows 4)"),
+        said.contains("written by a newer mcpr (its schema is 99, this mcpr knows 5)"),
         "{said}"
     );
     assert_eq!(fs::read(&path).unwrap(), before);

@@ -1,9 +1,9 @@
 //! All sessions of one gateway, and who gives way where there are too many.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use foldhash::HashMap;
 use mcpr_auth::Principal;
 use parking_lot::RwLock;
 
