@@ -157,9 +157,8 @@ impl Session {
     }
 
     /// Notes a use.
-    pub(crate) fn touch(&self) {
-        self.last_used
-            .store(micros(self.born.elapsed()), Ordering::Relaxed);
+    pub(crate) fn touch(&self, now: Instant) {
+        self.last_used.store(micros(now - self.born), Ordering::Relaxed);
     }
 
     /// Ends it: its streams close and its requests are cancelled.
