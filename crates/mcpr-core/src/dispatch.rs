@@ -363,7 +363,7 @@ impl Gateway {
             server: tool.map(|(server, _)| server),
             tool: tool.map(|(_, tool)| tool),
             number: incoming.number,
-            began: incoming.began,
+            took: incoming.began.elapsed(),
             steps: None,
             trace: trace.as_ref(),
         };

@@ -1,8 +1,8 @@
 //! How much each principal has at once, so that one client leaves room for the others (SEC-05).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use mcpr_auth::Principal;
 use mcpr_config::PerPrincipal;
 use parking_lot::Mutex;

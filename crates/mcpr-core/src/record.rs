@@ -1,5 +1,7 @@
 //! One record for each request.
 
+use std::time::Duration;
+
 use http::StatusCode;
 use mcpr_protocol::{Era, Mark, Method, Object, RawJson, Response, code};
 use mcpr_telemetry::{CallRecord, HttpFacts, Payload, Status, Steps, Trace};
@@ -43,16 +45,16 @@ impl Ending {
     }
 }
 
-/// Records a request that went to a server.
-pub(crate) fn record(call: &Call, ending: Ending) {
+/// Records a request that went to a server, and has ended now.
+pub(crate) fn record(call: &Call, ending: Ending, now: Instant) {
     let subject = Subject {
         method: &call.method,
         params: call.params.as_ref(),
         server: Some(call.target.server.as_str()),
         tool: call.target.tool.as_deref(),
         number: call.number,
-        began: call.began,
-        steps: call.steps(),
+        took: now - call.began,
+        steps: call.steps(now),
         trace: call.trace.as_ref(),
     };
     subject.record(&call.gateway, &call.context, ending);
@@ -65,7 +67,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) server: Option<&'a str>,
     pub(crate) tool: Option<&'a str>,
     pub(crate) number: u64,
-    pub(crate) began: Instant,
+    pub(crate) took: Duration,
     pub(crate) steps: Option<Steps>,
     pub(crate) trace: Option<&'a Trace>,
 }
@@ -83,7 +85,7 @@ impl Subject<'_> {
             server: self.server,
             tool: self.tool,
             method: self.method.as_str(),
-            duration: self.began.elapsed(),
+            duration: self.took,
             status: ending.status,
             principal: Some(context.principal.key()),
             client: context.client.name.as_deref(),

@@ -80,7 +80,7 @@ pub enum Status {
 #[derive(Clone, Copy, Debug)]
 pub struct HttpFacts<'a> {
     /// The method, as in `POST`.
-    pub method: &'a str,
+    pub method: &'static str,
     /// The path; a query is left out of the log.
     pub path: &'a str,
     /// The status of the response.
@@ -177,7 +177,7 @@ impl CallRecord<'_> {
             line.text("project", project);
         }
         if let Some(http) = &self.http {
-            line.text("httpMethod", http.method);
+            line.word("httpMethod", http.method);
             line.text("path", &crate::redact::url(http.path));
             line.number("httpStatus", http.status.into());
         }
@@ -186,7 +186,7 @@ impl CallRecord<'_> {
 
 impl Status {
     fn fill(self, line: &mut Line<'_>) {
-        line.text("status", self.name());
+        line.word("status", self.name());
         if let Self::Error(code) = self {
             line.bare("errorCode", code);
         }

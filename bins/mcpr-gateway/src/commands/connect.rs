@@ -77,7 +77,9 @@ fn not_let_in(refused: bridge::Refused, target: &Target) -> Problem {
 }
 
 fn target(args: &Connect) -> Result<Target, Problem> {
-    let token = env::var("MCPR_TOKEN").ok().filter(|token| !token.is_empty());
+    let token = env::var("MCPR_TOKEN").ok();
+    // A file that it was read from may have ended with a line end.
+    let token = token.as_deref().map(str::trim).filter(|token| !token.is_empty());
     let bearer = token.map(|token| format!("Bearer {token}"));
     let authorization = bearer.as_deref().map(|bearer| ("Authorization", bearer));
     let project = args.project.as_deref().map(|project| ("X-MCPR-Project", project));

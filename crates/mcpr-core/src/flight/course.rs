@@ -427,12 +427,13 @@ impl Course {
     }
 
     pub(super) fn end(&mut self, ending: Ending) {
+        let now = Instant::now();
         if let Some(flights) = &self.call.context.flights {
             flights.leave(&self.call.id);
         }
         if let Some(session) = &self.call.context.session {
-            session.touch();
+            session.touch(now);
         }
-        record(&self.call, ending);
+        record(&self.call, ending, now);
     }
 }
