@@ -326,6 +326,9 @@ impl Gateway {
         let era = context.era();
         let error = fault.error(era, incoming.number);
         let status = fault.status(era);
+        if fault.is_of_limits() {
+            self.metrics.turned_down(fault.reason().unwrap_or("busy"));
+        }
         self.note_of(
             context,
             incoming,
