@@ -1,6 +1,7 @@
 //! Finds the gateway and asks it.
 
 use std::env;
+use std::path::Path;
 use std::time::Duration;
 
 use mcpr_admin::{Client, ClientError, InvalidUrl, Operation, Relayed, Secret, Stream, Streamed, Target};
@@ -77,6 +78,17 @@ pub(crate) fn paths(global: &Global) -> Result<Paths, Problem> {
 /// Where mcpr's files are, and which files of the configuration count.
 pub(crate) fn locations(global: &Global) -> Result<Locations, Problem> {
     Ok(Locations::from_env(&global.config, &Process)?)
+}
+
+/// Refuses to write into a file of mcpr itself.
+pub(crate) fn refuse_own(locations: &Locations, files: &[&Path]) -> Result<(), Problem> {
+    match files.iter().find(|file| locations.is_own(file)) {
+        Some(file) => {
+            let what = format!("{} is a file of mcpr itself, and would be lost", file.display());
+            Err(Problem::usage(what).hint("name another file"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Without a token the gateway itself says that it wants one.

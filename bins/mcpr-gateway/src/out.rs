@@ -1,7 +1,10 @@
 //! All that is written outside of the log: data to standard output, talk to standard error.
 
 use std::env;
+use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
 
 use mcpr_admin::ExitCode;
 use mcpr_telemetry::printable;
@@ -28,6 +31,13 @@ pub(crate) fn say(text: &str) {
 pub(crate) async fn tell(text: String) {
     // Nobody is left to tell if that fails, either.
     let _ = tokio::task::spawn_blocking(move || say(&text)).await;
+}
+
+/// Whether what people are told stays in a file that others than its owner may read.
+pub(crate) fn is_kept_for_others() -> bool {
+    let own = io::stderr().as_fd().try_clone_to_owned();
+    let file = own.map(File::from).and_then(|file| file.metadata());
+    file.is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o044 != 0)
 }
 
 /// Tells how the command ended.

@@ -10,16 +10,33 @@ use crate::host::Host;
 use crate::out;
 use crate::snippets::Snippets;
 
-/// Makes a token if there has never been one, and shows it: to people, this once, and not to the log.
+/// What is said in place of a token that others could read.
+const NO_TOKEN: &str = "\
+There is no token yet, and none was made: what is said here goes into a file that others may read. Make one with
+
+  mcpr-ctl tokens create --name NAME
+";
+
+/// Makes a token if there has never been one, and shows it: to people, this once, and not to the log. None is made
+/// where that would be kept in a file for others to read.
 pub(crate) async fn first_token(host: &Host, url: &str) {
-    match make_if_none(host).await {
-        Ok(Some(secret)) => {
-            let token = secret.reveal();
-            out::tell(told(&Snippets { url, token })).await;
-        }
-        Ok(None) => {}
-        Err(failure) => tracing::warn!(reason = failure.message, "no first token could be made"),
+    if let Err(failure) = greet(host, url).await {
+        tracing::warn!(reason = failure.message, "no first token could be made");
     }
+}
+
+async fn greet(host: &Host, url: &str) -> Result<(), Failure> {
+    if !host.gateway.operate(ListTokens {}).await?.tokens.is_empty() {
+        return Ok(());
+    }
+    if out::is_kept_for_others() {
+        out::tell(NO_TOKEN.to_owned()).await;
+        return Ok(());
+    }
+    let secret = make(host, "first", None).await?;
+    let token = secret.reveal();
+    out::tell(told(&Snippets { url, token })).await;
+    Ok(())
 }
 
 /// Makes a token that can do what clients need, for a while or for good.
@@ -45,13 +62,6 @@ pub(crate) async fn lacks_operators(host: &Host) {
              stopped, `mcpr-ctl tokens create --name NAME --scope admin` makes one"
         );
     }
-}
-
-async fn make_if_none(host: &Host) -> Result<Option<Secret>, Failure> {
-    if !host.gateway.operate(ListTokens {}).await?.tokens.is_empty() {
-        return Ok(None);
-    }
-    make(host, "first", None).await.map(Some)
 }
 
 fn told(snippets: &Snippets<'_>) -> String {

@@ -106,7 +106,8 @@ impl Store for Sqlite {
     }
 
     async fn sealing_key(&self) -> Result<SealingKey, StoreError> {
-        self.0.run(tables::sealing_key).await
+        let read_only = self.is_read_only();
+        self.0.run(move |db| tables::sealing_key(db, read_only)).await
     }
 
     fn is_read_only(&self) -> bool {

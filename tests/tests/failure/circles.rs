@@ -4,19 +4,13 @@ use std::time::{Duration, Instant};
 
 use mcpr_tests::client::Session;
 use mcpr_tests::http::{Connection, Request};
-use mcpr_tests::{Fake, Gateway, gateway, wait_for};
+use mcpr_tests::{Fake, Gateway, free_port, gateway, wait_for};
 use serde_json::json;
 
 use crate::{impatient, text};
 
 const CHANGED: &str = "notifications/tools/list_changed";
 const SOON: Duration = Duration::from_secs(20);
-
-/// A port that is free now.
-fn free_port() -> u16 {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    free.local_addr().expect("a port").port()
-}
 
 /// A gateway with a server of its own, and the gateway at `next`.
 async fn one(own: &Fake, port: u16, next: u16) -> Gateway {

@@ -72,7 +72,7 @@ impl Draft {
         let arguments = row.arguments.map(|params| {
             let given = given(&row.method, params);
             match redact {
-                true => scrubbed(&veiled(&given), ARGUMENTS, secrets),
+                true => scrubbed(&veiled(&given, secrets), ARGUMENTS, secrets),
                 false => given,
             }
         });

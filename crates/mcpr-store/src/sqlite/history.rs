@@ -1,6 +1,5 @@
 //! The table of past calls.
 
-use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
@@ -11,16 +10,8 @@ use crate::{CallQuery, CallRow};
 const COLUMNS: &str = "id, at_ms, duration_us, request_id, correlation_id, method, server, tool, status, code, \
                        error, principal, client, project, arguments";
 
-/// The bytes of all calls are counted once for all of these: the trigger that does it for a single
-/// one takes as long as the call itself.
+/// Nothing but this counts the bytes that are added; a trigger counts those that go.
 pub(super) fn put(db: &mut Connection, calls: &[CallRow]) -> Result<(), Fault> {
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-    let put = put_uncounted(db, calls);
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true)?;
-    put
-}
-
-fn put_uncounted(db: &mut Connection, calls: &[CallRow]) -> Result<(), Fault> {
     change(db, |tx| {
         let mut bytes = 0;
         let mut put = tx.prepare_cached(&format!(

@@ -195,25 +195,24 @@ pub(super) fn innermost(error: &hyper::Error) -> String {
 }
 
 impl Mask {
-    /// The values of the configured headers and of the URL's query.
+    /// The values of the configured headers and of the URL's query, and their words; a value may hold another one, so
+    /// the longest goes first.
     pub(super) fn new(target: &Target) -> Self {
         let plain = [header::HOST, header::USER_AGENT];
         let headers = target.headers().iter().filter(|(name, _)| !plain.contains(name));
         let headers = headers.filter_map(|(_, value)| std::str::from_utf8(value.as_bytes()).ok());
         let path = target.path();
-        let query = path
-            .query()
-            .unwrap_or_default()
-            .split('&')
-            .filter_map(|pair| pair.split_once('='));
-        let texts = headers.chain(query.map(|(_, value)| value));
-        let words = texts.flat_map(str::split_ascii_whitespace);
-        Self(
-            words
-                .filter(|word| word.len() >= 4 && !is_scheme(word))
-                .map(str::to_owned)
-                .collect(),
-        )
+        let query = path.query().unwrap_or_default();
+        // A value that was written plainly may hold an `&` itself.
+        let values = query.match_indices('=').map(|(at, _)| &query[at + 1..]);
+        let values = values.flat_map(|rest| [rest, rest.split('&').next().unwrap_or_default()]);
+        let texts = headers.chain(values);
+        let words = texts.flat_map(|text| text.split_ascii_whitespace().chain([text]));
+        let words = words.filter(|word| word.len() >= 4 && !is_scheme(word));
+        let mut words: Vec<String> = words.map(str::to_owned).collect();
+        words.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        words.dedup();
+        Self(words)
     }
 
     /// The beginning of a text on one line, without secrets.
@@ -241,7 +240,9 @@ impl Mask {
             .iter()
             .fold(begin, |text, secret| text.replace(secret, "***"));
         if cut < text.len() {
-            masked.truncate(masked.floor_char_boundary(masked.len().saturating_sub(longest)));
+            let end = masked.len().saturating_sub(longest);
+            let end = (0..=end).rev().find(|at| masked.is_char_boundary(*at));
+            masked.truncate(end.unwrap_or(0));
         }
         masked
     }
@@ -279,6 +280,18 @@ mod tests {
             let begin = mask.masked_beginning(text.as_bytes());
             assert!(begin.contains("***") || !begin.contains('s'), "{place}");
         }
+    }
+
+    #[test]
+    fn sec_04_a_value_that_holds_another_is_taken_out_whole() {
+        let target = Target::new(
+            "http://h/mcp?key=alpha1&bravo2&c3c3c&x=delta4",
+            [("X-User", "acme"), ("X-Pass", "acme-S3CRETpart99")],
+        );
+        let mask = Mask::new(&target.unwrap());
+        let said =
+            mask.excerpt(b"user=acme pass=acme-S3CRETpart99 all=alpha1&bravo2&c3c3c&x=delta4 x=delta4");
+        assert_eq!(said, "user=*** pass=*** all=*** x=***");
     }
 
     fn place(target: &Target) -> Place<'_> {
