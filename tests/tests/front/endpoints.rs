@@ -10,6 +10,8 @@ use mcpr_tests::http::{Answer, Request};
 use mcpr_tests::{Fake, Gateway, gateway};
 use serde_json::{Value, json};
 
+use crate::auth::expired;
+
 /// Somebody who sends requests.
 struct Caller {
     who: &'static str,

@@ -156,7 +156,7 @@ impl Part {
         } else if self.now.as_ref().is_none_or(|now| now.names != self.names) {
             self.tried.0.clone_from(&self.names);
             self.next = Some(Open::new(hearer, self.names.clone()));
-            self.overlap = self.now.is_some().then(|| Overlap::before());
+            self.overlap = self.now.is_some().then(Overlap::before);
         }
     }
 

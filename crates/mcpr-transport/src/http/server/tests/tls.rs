@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use rcgen::{CertificateParams, KeyPair};
 use rustix::fs::Mode;
