@@ -9,7 +9,7 @@ mod streams;
 
 use std::future::poll_fn;
 use std::io;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -176,7 +176,10 @@ impl Front for HttpFront {
     async fn mcp(&self, caller: Principal, call: Call) -> Reply {
         let reader = caller.clone();
         let reply = match call.verb {
-            Verb::Post => self.unless_banished(&reader, self.post(caller, call)).await,
+            Verb::Post => {
+                let answer = pin!(self.post(caller, call));
+                self.unless_banished(&reader, answer).await
+            }
             Verb::Get => self.get(&caller, &call.head),
             Verb::Delete => self.delete(&caller, &call.head.headers),
         };
@@ -236,11 +239,14 @@ impl HttpFront {
 
     /// Waits for an answer, or turns its caller away once that would no longer be let in (SEC-02). What is
     /// answered without a wait costs nothing here, and neither does who came without a token.
-    async fn unless_banished(&self, caller: &Principal, answer: impl Future<Output = Reply>) -> Reply {
+    async fn unless_banished(
+        &self,
+        caller: &Principal,
+        mut answer: Pin<&mut (impl Future<Output = Reply> + Send)>,
+    ) -> Reply {
         if caller.grant().is_none() {
             return answer.await;
         }
-        let mut answer = pin!(answer);
         if let Poll::Ready(reply) = poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx))).await {
             return reply;
         }
