@@ -330,6 +330,9 @@ impl Gateway {
     ) -> Done {
         let era = context.era();
         let error = fault.error(era, incoming.number);
+        if fault.is_of_limits() {
+            self.metrics.turned_down(fault.reason().unwrap_or("busy"));
+        }
         self.note_of(context, incoming, tool, Ending::by(fault, era));
         Done {
             text: Response::text(Some(&incoming.id), Err(error.render().into())),

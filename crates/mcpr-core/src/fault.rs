@@ -93,6 +93,12 @@ pub(crate) enum Fault {
         "too many subscriptions: one session or listen may have {0} (`limits.subscriptions`); end some of them first"
     )]
     Subscriptions(usize),
+    /// More than one server is asked for (SEC-05).
+    #[error(
+        "too many subscriptions: all clients together want to hear of more of server `{0}` than the gateway asks one \
+         server for; try again when some of them have ended theirs"
+    )]
+    SubscriptionsAt(ServerName),
     /// A limit that is not of this request (SEC-05).
     #[error("{0}")]
     Full(Full),
@@ -306,6 +312,7 @@ impl Fault {
             | Self::Full(_)
             | Self::RateLimited { .. }
             | Self::TooManySuspended(_)
+            | Self::SubscriptionsAt(_)
             | Self::Unanswered(_)
             | Self::TaskRefused { .. }
             | Self::Denied(_)
@@ -361,7 +368,13 @@ impl Fault {
         Value::Object(data)
     }
 
-    fn reason(&self) -> Option<&'static str> {
+    /// Whether it was refused because there was too much of something.
+    pub(crate) fn is_of_limits(&self) -> bool {
+        matches!(self.reason(), Some("busy" | "rate_limited"))
+    }
+
+    /// What programs know it by, where there is such a word.
+    pub(crate) fn reason(&self) -> Option<&'static str> {
         Some(match self {
             Self::UnknownTool(_) => "unknown_tool",
             Self::HeldBack(_) => "held_back",
@@ -378,7 +391,9 @@ impl Fault {
             Self::Timeout { .. } => "timeout",
             Self::Silence { .. } => "silence",
             Self::Forbidden(_) => "forbidden",
-            Self::Full(_) | Self::TooManySuspended(_) | Self::DatabaseLocked => "busy",
+            Self::Full(_) | Self::TooManySuspended(_) | Self::SubscriptionsAt(_) | Self::DatabaseLocked => {
+                "busy"
+            }
             Self::Denied(_) => "denied",
             Self::RateLimited { .. } => "rate_limited",
             Self::GivenUp(_) => "outcome_unknown",
@@ -395,6 +410,7 @@ impl Fault {
             Self::Timeout { server, .. }
             | Self::Silence { server, .. }
             | Self::TooManySuspended(server)
+            | Self::SubscriptionsAt(server)
             | Self::GivenUp(server) => Some(server),
             Self::HeldBack(origin) => Some(&origin.server),
             _ => None,
@@ -410,6 +426,7 @@ impl Fault {
             },
             Self::Timeout { .. } | Self::Silence { .. } | Self::GivenUp(_) | Self::Internal => "unsafe",
             Self::Full(_)
+            | Self::SubscriptionsAt(_)
             | Self::RateLimited { .. }
             | Self::Stopping
             | Self::OperationInProgress

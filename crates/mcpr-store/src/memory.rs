@@ -165,6 +165,7 @@ impl Records {
         token.prefix.clone_from(&new.prefix);
         token.rotated = new.rotated;
         token.retiring.clone_from(&new.retiring);
+        token.spent.clone_from(&new.spent);
         Ok(())
     }
 

@@ -336,7 +336,7 @@ async fn a_file_of_a_newer_mcpr_is_refused_and_left_as_it_was() {
 
     assert_eq!(fault, DatabaseFault::Newer { found: 99, known: 5 });
     assert!(
-        said.contains("written by a newer mcpr (its schema is 99, this mcpr knows 5)"),
+        said.contains("written by a newer mcpr (its schema is 99, this mcpr knows 6)"),
         "{said}"
     );
     assert_eq!(fs::read(&path).unwrap(), before);

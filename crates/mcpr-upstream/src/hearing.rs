@@ -2,11 +2,13 @@
 //!
 //! A server of the session era announces its lists unasked, and tells of a resource it was asked
 //! to tell of ([`asking`]). A stateless server announces on streams that it is asked for: one for
-//! its lists ([`lists`]), one for all resources together and one for all tasks ([`wanted`]).
+//! its lists ([`lists`]), as few as it takes for resources, and for tasks ([`wanted`]).
 
 mod asking;
 mod lists;
 mod look;
+mod overlap;
+mod part;
 mod stream;
 mod wanted;
 
