@@ -178,7 +178,7 @@ async fn the_file_is_for_its_owner_only() {
 }
 
 /// What made each schema out of the one before, and what a mcpr of that schema may have written.
-const STEPS: [[&str; 2]; 5] = [
+const STEPS: [[&str; 2]; 6] = [
     [
         include_str!("../src/sqlite/schema/1.sql"),
         "INSERT INTO tokens (id, hash, kind, name, prefix, scopes, created)
@@ -196,6 +196,7 @@ const STEPS: [[&str; 2]; 5] = [
         "INSERT INTO pins VALUES ('git', '', '', 1800000000), ('git', 'push', '{}', 1800000000);",
     ],
     [include_str!("../src/sqlite/schema/5.sql"), ""],
+    [include_str!("../src/sqlite/schema/6.sql"), ""],
 ];
 
 /// A file as a mcpr of an earlier schema made it, with a token, a listing, a call and a pin as far as it knew them.

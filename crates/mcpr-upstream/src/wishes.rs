@@ -51,6 +51,7 @@ impl fmt::Display for Refusal {
         match self {
             Self::NotOffered => f.write_str("the server tells of none"),
             Self::Error(_) => f.write_str("the server answers with an error"),
+            Self::Full => f.write_str("clients want more of the server than it is asked for"),
             Self::Failed(failed) => failed.fmt(f),
             Self::Unavailable(_) => f.write_str("the server is not there"),
         }
