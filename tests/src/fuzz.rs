@@ -11,6 +11,7 @@ mod watch;
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
@@ -30,8 +31,14 @@ const ROUND: u32 = 256;
 /// How often each file of the corpus is tried as it is, each time with other dice.
 const AS_IT_IS: u64 = 16;
 
-/// How much memory all inputs together may take at any time.
+/// How much memory all targets of a process together may take at any time.
 const MEMORY: usize = 64 << 20;
+
+/// What this process took before its first target: peaks are those of a process, and targets share one.
+static BEFORE: LazyLock<usize> = LazyLock::new(|| {
+    forget_peak();
+    peak_memory()
+});
 
 /// What a property says of one input.
 pub type Verdict = Result<(), TestCaseError>;
@@ -72,14 +79,14 @@ impl Target {
         self
     }
 
-    /// Checks that the property holds, and that it takes neither much memory nor long.
+    /// Checks that the property holds, and that it and the other targets of this process take neither much
+    /// memory nor long.
     ///
     /// # Panics
     ///
     /// When it does not.
     pub fn holds(&self, property: impl Fn(&[u8], Dice) -> Verdict) {
-        forget_peak();
-        let (before, watch) = (peak_memory(), Watch::begin(self.name));
+        let (before, watch) = (*BEFORE, Watch::begin(self.name));
         for (bytes, roll) in self
             .corpus
             .iter()
@@ -89,7 +96,7 @@ impl Target {
         }
         let (seed, mut rounds) = (seed(), 0);
         figure(&format!("fuzz {}: MCPR_SEED", self.name), seed);
-        let end = Instant::now() + extent(Duration::from_secs(3), Duration::from_secs(600));
+        let end = Instant::now() + extent(Duration::from_secs(20), Duration::from_secs(600));
         while Instant::now() < end {
             self.round(seed.wrapping_add(rounds), &property);
             rounds += 1;
@@ -97,7 +104,12 @@ impl Target {
         }
         figure(&format!("fuzz {}: inputs", self.name), rounds * u64::from(ROUND));
         let grown = peak_memory().saturating_sub(before);
-        assert!(grown < MEMORY, "the target {} took {grown} bytes", self.name);
+        figure(&format!("fuzz {}: bytes of all targets so far", self.name), grown);
+        assert!(
+            grown < MEMORY,
+            "with the target {} this process took {grown} bytes",
+            self.name
+        );
     }
 
     fn round(&self, seed: u64, property: &impl Fn(&[u8], Dice) -> Verdict) {

@@ -1,29 +1,30 @@
 //! A gateway under test: in this process, reached over HTTP like any other.
 
+mod running;
+
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpr_auth::{Principal, TokenStore};
+use mcpr_auth::TokenStore;
 use mcpr_config::{Config, Process};
 use mcpr_core::front::http::{Bound, Door, options, serve};
-use mcpr_core::{Balance, Facts, Gateway as Core, Layer, Operator, Tool};
+use mcpr_core::{Balance, Facts, Gateway as Core, Layer, Tool};
 use mcpr_store::Store;
 use mcpr_telemetry::{CallLog, Tracer};
 use mcpr_upstream::Dial;
 use serde_json::{Value, json};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::client::{Session, Stateless};
 use crate::hooked::{Hook, Hooked};
-use crate::{Fake, wait_until};
-
-/// How long a server may take to become ready in a test.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::{Fake, free_port};
 
 /// Its configuration file, in its home.
 pub(crate) const FILE: &str = "mcpr.json";
+
+/// Something that is set on a gateway before it starts.
+type Setting = Box<dyn FnOnce(mcpr_core::Builder) -> mcpr_core::Builder + Send>;
 
 /// A gateway in the making.
 #[derive(Default)]
@@ -32,17 +33,14 @@ pub struct Builder {
     servers: Vec<(String, Value)>,
     own: Value,
     home: Option<Arc<tempfile::TempDir>>,
-    dial: Option<Arc<dyn Dial>>,
-    layers: Vec<Arc<dyn Layer>>,
-    tools: Vec<Tool>,
-    balance: Option<Arc<dyn Balance>>,
-    tokens: Option<Arc<dyn TokenStore>>,
+    /// What a program that embeds it would set.
+    settings: Vec<Setting>,
+    /// Whether tokens are kept elsewhere than in its store.
+    foreign_tokens: bool,
     keep_alive: Option<Duration>,
     port: u16,
     open: bool,
     hook: Option<Hook>,
-    calls: CallLog,
-    tracer: Tracer,
     store: Option<Arc<dyn Store>>,
 }
 
@@ -110,44 +108,46 @@ impl Builder {
     }
 
     /// Reaches its servers in another way.
-    pub fn dial(mut self, dial: impl Dial) -> Self {
-        self.dial = Some(Arc::new(dial));
-        self
+    pub fn dial(self, dial: impl Dial) -> Self {
+        self.set(|core| core.dial(Arc::new(dial)))
     }
 
     /// Has this code run before and after each request.
-    pub fn layer(mut self, layer: impl Layer) -> Self {
-        self.layers.push(Arc::new(layer));
-        self
+    pub fn layer(self, layer: impl Layer) -> Self {
+        self.set(|core| core.layer(Arc::new(layer)))
     }
 
     /// Offers a tool of this program.
-    pub fn tool(mut self, tool: Tool) -> Self {
-        self.tools.push(tool);
-        self
+    pub fn tool(self, tool: Tool) -> Self {
+        self.set(|core| core.tool(tool))
     }
 
     /// Records its requests here.
-    pub fn calls(mut self, calls: CallLog) -> Self {
-        self.calls = calls;
-        self
+    pub fn calls(self, calls: CallLog) -> Self {
+        self.set(|core| core.calls(calls))
     }
 
     /// Tells of spans here.
-    pub fn tracer(mut self, tracer: Tracer) -> Self {
-        self.tracer = tracer;
-        self
+    pub fn tracer(self, tracer: Tracer) -> Self {
+        self.set(|core| core.tracer(tracer))
     }
 
     /// Chooses among the backends of a server by this rule.
-    pub fn balance(mut self, rule: impl Balance + 'static) -> Self {
-        self.balance = Some(Arc::new(rule));
-        self
+    pub fn balance(self, rule: impl Balance + 'static) -> Self {
+        self.set(|core| core.balance(Arc::new(rule)))
     }
 
     /// Lets in whom this says.
     pub fn tokens(mut self, tokens: impl TokenStore + 'static) -> Self {
-        self.tokens = Some(Arc::new(tokens));
+        self.foreign_tokens = true;
+        self.set(|core| core.tokens(Arc::new(tokens)))
+    }
+
+    fn set(
+        mut self,
+        setting: impl FnOnce(mcpr_core::Builder) -> mcpr_core::Builder + Send + 'static,
+    ) -> Self {
+        self.settings.push(Box::new(setting));
         self
     }
 
@@ -190,18 +190,64 @@ impl Builder {
     /// Starts it and gives it a token.
     pub async fn start(mut self) -> Gateway {
         let (home, file) = (self.home(), self.write());
-        Gateway::start(home, &file, self).await
+        let config =
+            Config::from_files(std::slice::from_ref(&file), &Process).expect("the configuration is valid");
+        let mut options = options(&config.gateway);
+        options.limits.keep_alive = self.keep_alive.unwrap_or(options.limits.keep_alive);
+        let bound = Bound::tcp(SocketAddr::from(([127, 0, 0, 1], self.port))).expect("a free port");
+        let port = bound.local_addr().expect("a port").port();
+        let door = if self.open { Door::Open } else { Door::Tokens };
+        let foreign_tokens = self.foreign_tokens;
+        let core = self.core(config, file, port).await;
+        let serving = serve(core.clone(), bound, door, options);
+        let serving = tokio::spawn(async move { serving.await.expect("the socket can be watched") });
+        let mut gateway = Gateway {
+            core,
+            port,
+            token: String::new(),
+            home,
+            _serving: AbortOnDropHandle::new(serving),
+        };
+        if !foreign_tokens {
+            gateway.token = gateway.new_token(json!({ "name": "test" })).await;
+        }
+        gateway
+    }
+
+    /// Starts the gateway itself, which is to be reached at this port.
+    async fn core(mut self, config: Config, file: PathBuf, port: u16) -> Arc<Core> {
+        let facts = Facts {
+            listen: vec![format!("http://127.0.0.1:{port}/mcp")],
+            ..Facts::default()
+        };
+        let settings = std::mem::take(&mut self.settings);
+        let core = Core::builder(config)
+            .store(self.opened().await)
+            .reload(move || Config::from_files(std::slice::from_ref(&file), &Process))
+            .facts(facts);
+        let core = settings.into_iter().fold(core, |core, set| set(core));
+        core.start().await.expect("the gateway starts")
+    }
+
+    /// Opens its store.
+    async fn opened(mut self) -> Arc<dyn Store> {
+        let file = self.home().path().join("mcpr.db");
+        let store = match self.store {
+            Some(store) => store,
+            None => mcpr_store::open(file).await.expect("the database opens"),
+        };
+        match self.hook {
+            Some(hook) => Arc::new(Hooked::new(store, hook)),
+            None => store,
+        }
     }
 
     /// Writes its configuration file; gives its home, and the port it is to listen on.
     pub(crate) fn laid_out(mut self) -> (Arc<tempfile::TempDir>, u16) {
         let home = self.home();
         self.write();
-        let free = || {
-            let free = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
-            free.local_addr().expect("a port").port()
-        };
-        (home, if self.port == 0 { free() } else { self.port })
+        let port = if self.port == 0 { free_port() } else { self.port };
+        (home, port)
     }
 
     /// Starts it, which must fail, and gives the reason.
@@ -235,234 +281,6 @@ impl Builder {
     }
 }
 
-impl Gateway {
-    async fn start(home: Arc<tempfile::TempDir>, file: &Path, builder: Builder) -> Self {
-        let config = Config::from_files(&[file.to_owned()], &Process).expect("the configuration is valid");
-        let mut options = options(&config.gateway);
-        if let Some(every) = builder.keep_alive {
-            options.limits.keep_alive = every;
-        }
-        let store = match builder.store.clone() {
-            Some(store) => store,
-            None => mcpr_store::open(home.path().join("mcpr.db"))
-                .await
-                .expect("the database opens"),
-        };
-        let store = match builder.hook.clone() {
-            Some(hook) => Arc::new(Hooked::new(store, hook)) as Arc<dyn Store>,
-            None => store,
-        };
-        let file = file.to_owned();
-        let read_again = move || Config::from_files(std::slice::from_ref(&file), &Process);
-        let core = Core::builder(config)
-            .store(store)
-            .reload(read_again)
-            .calls(builder.calls.clone())
-            .tracer(builder.tracer.clone());
-        let core = match builder.dial.clone() {
-            Some(dial) => core.dial(dial),
-            None => core,
-        };
-        let core = builder
-            .layers
-            .iter()
-            .cloned()
-            .fold(core, mcpr_core::Builder::layer);
-        let core = builder.tools.iter().cloned().fold(core, mcpr_core::Builder::tool);
-        let core = builder
-            .balance
-            .iter()
-            .cloned()
-            .fold(core, mcpr_core::Builder::balance);
-        let core = builder
-            .tokens
-            .iter()
-            .cloned()
-            .fold(core, mcpr_core::Builder::tokens);
-        let bound = Bound::tcp(SocketAddr::from(([127, 0, 0, 1], builder.port))).expect("a free port");
-        let port = bound.local_addr().expect("a port").port();
-        let listen = vec![format!("http://127.0.0.1:{port}/mcp")];
-        let core = core.facts(Facts {
-            listen,
-            ..Facts::default()
-        });
-        let core = core.start().await.expect("the gateway starts");
-        let door = if builder.open { Door::Open } else { Door::Tokens };
-        let serving = serve(core.clone(), bound, door, options);
-        let serving = tokio::spawn(async move { serving.await.expect("the socket can be watched") });
-        let mut gateway = Self {
-            core,
-            port,
-            token: String::new(),
-            home,
-            _serving: AbortOnDropHandle::new(serving),
-        };
-        if builder.tokens.is_none() {
-            let made = gateway.operate("tokens/create", json!({ "name": "test" })).await;
-            gateway.token = made["secret"].as_str().expect("a secret").to_owned();
-        }
-        gateway
-    }
-
-    /// The folder with its state.
-    pub fn home(&self) -> PathBuf {
-        self.home.path().to_owned()
-    }
-
-    /// Writes its configuration file anew; it counts after a reload.
-    ///
-    /// # Panics
-    ///
-    /// When it cannot be written.
-    pub fn configure(&self, servers: &[(&str, Value)], own: &Value) {
-        let servers: Vec<_> = servers
-            .iter()
-            .map(|(name, entry)| ((*name).to_owned(), entry.clone()))
-            .collect();
-        self.rewrite(&configuration(&servers, own));
-    }
-
-    /// Writes this text into its configuration file.
-    ///
-    /// # Panics
-    ///
-    /// When it cannot be written.
-    pub fn rewrite(&self, text: &str) {
-        std::fs::write(self.home.path().join(FILE), text).expect("the configuration can be written");
-    }
-
-    /// The URL of its endpoint.
-    pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/mcp", self.port)
-    }
-
-    /// Carries out an operation of the admin API.
-    pub async fn operate(&self, path: &str, body: Value) -> Value {
-        let operator = Operator::new(self.core.clone());
-        let answer = operator
-            .perform(&Principal::local(), path, body.to_string().as_bytes())
-            .await;
-        serde_json::from_slice(answer.body()).expect("operations answer in JSON")
-    }
-
-    /// What the gateway says of one of its servers.
-    pub async fn server(&self, name: &str) -> Value {
-        let listed = self.operate("servers/list", json!({})).await;
-        let servers = listed["servers"].as_array().expect("a list of servers");
-        servers
-            .iter()
-            .find(|server| server["name"] == name)
-            .expect("the server is configured")
-            .clone()
-    }
-
-    /// Waits until a server is in this state.
-    pub async fn await_state(&self, name: &str, state: &str) -> Value {
-        self.await_server(name, |server| server["state"] == state).await
-    }
-
-    /// Waits until a server fits.
-    pub async fn await_server(&self, name: &str, fits: impl Fn(&Value) -> bool) -> Value {
-        let end = tokio::time::Instant::now() + PATIENCE;
-        loop {
-            let server = self.server(name).await;
-            if fits(&server) {
-                return server;
-            }
-            assert!(
-                tokio::time::Instant::now() < end,
-                "server `{name}` stays so: {server}"
-            );
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    }
-
-    /// Waits until the gateway's status fits.
-    pub async fn await_status(&self, fits: impl Fn(&Value) -> bool) -> Value {
-        let end = tokio::time::Instant::now() + PATIENCE;
-        loop {
-            let status = self.operate("status", json!({})).await;
-            if fits(&status) {
-                return status;
-            }
-            assert!(tokio::time::Instant::now() < end, "the status stays so: {status}");
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    }
-
-    /// Waits until every server is ready or known not to be, and the lists say so.
-    pub async fn settled(&self) {
-        let moving = |state: &Value| matches!(state["state"].as_str(), Some("starting" | "stale"));
-        let still = |states: &Value| {
-            !states
-                .as_object()
-                .expect("states of servers")
-                .values()
-                .any(moving)
-        };
-        self.await_lists(still).await;
-    }
-
-    /// Waits until the lists say that a server is in this state, and gives what they say of it.
-    pub async fn listed_as(&self, name: &str, state: &str) -> Value {
-        self.await_lists(|states| states[name]["state"] == state).await[name].clone()
-    }
-
-    /// Waits until what the lists say of all servers fits, and gives that.
-    async fn await_lists(&self, fits: impl Fn(&Value) -> bool) -> Value {
-        let client = self.client().await;
-        let end = tokio::time::Instant::now() + PATIENCE;
-        loop {
-            // Items may hold numbers that no value can.
-            let answer = client.request("tools/list", "{}").await;
-            let states = answer.raw(&["result", "_meta", "dev.mcpr/servers"]);
-            let states = serde_json::from_str(&states).expect("states of servers");
-            if fits(&states) {
-                return states;
-            }
-            assert!(tokio::time::Instant::now() < end, "the lists stay so: {states}");
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    }
-
-    /// A client of the newest revision with a session.
-    pub async fn client(&self) -> Session {
-        self.client_of("2025-11-25").await
-    }
-
-    /// A client of that revision with a session.
-    pub async fn client_of(&self, version: &str) -> Session {
-        Session::open(self.port, &self.token, version).await
-    }
-
-    /// A client of that revision with a session, with these capabilities.
-    pub async fn client_with(&self, version: &str, capabilities: &Value) -> Session {
-        Session::open_with(self.port, &self.token, version, capabilities).await
-    }
-
-    /// A stateless client.
-    pub fn stateless(&self) -> Stateless {
-        Stateless {
-            port: self.port,
-            token: self.token.clone(),
-        }
-    }
-
-    /// Another token.
-    pub async fn another_token(&self, scopes: &[&str]) -> String {
-        let made = self
-            .operate("tokens/create", json!({ "name": "another", "scopes": scopes }))
-            .await;
-        made["secret"].as_str().expect("a secret").to_owned()
-    }
-
-    /// Stops it and waits until nothing of it is left.
-    pub async fn stop(self) -> Arc<tempfile::TempDir> {
-        self.core.shutdown().await;
-        self.home.clone()
-    }
-}
-
 /// A configuration file; the servers stay in their order.
 pub(crate) fn configuration(servers: &[(String, Value)], own: &Value) -> String {
     let servers: Vec<String> = servers
@@ -470,26 +288,4 @@ pub(crate) fn configuration(servers: &[(String, Value)], own: &Value) -> String 
         .map(|(name, entry)| format!("{}:{entry}", json!(name)))
         .collect();
     format!(r#"{{"mcpServers":{{{}}},"mcpr":{own}}}"#, servers.join(","))
-}
-
-/// Waits until no process has `mark` in its command line.
-pub async fn await_no_process(mark: &str) {
-    wait_until(
-        Duration::from_secs(10),
-        &format!("no process with `{mark}`"),
-        || processes(mark).is_empty().then_some(()),
-    )
-    .await;
-}
-
-/// The processes that have `mark` in their command line, this one aside.
-pub fn processes(mark: &str) -> Vec<u32> {
-    let own = std::process::id();
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let has_mark = |pid: &u32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains(mark)
-    };
-    pids.filter(|pid| *pid != own).filter(has_mark).collect()
 }

@@ -24,6 +24,11 @@ pub(crate) struct Books<'a> {
 }
 
 impl<'a> Books<'a> {
+    /// What every command can be told.
+    pub(crate) fn global(&self) -> &'a Global {
+        self.global
+    }
+
     /// Finds out where they are; whether a gateway runs is seen when it is asked.
     pub(crate) fn of(global: &'a Global, out: &'a Out) -> Result<Self, Problem> {
         Ok(Self {

@@ -1,6 +1,7 @@
 //! Finds the gateway and asks it.
 
 use std::env;
+use std::path::Path;
 use std::time::Duration;
 
 use mcpr_admin::{Client, ClientError, InvalidUrl, Operation, Relayed, Secret, Stream, Streamed, Target};
@@ -79,12 +80,23 @@ pub(crate) fn locations(global: &Global) -> Result<Locations, Problem> {
     Ok(Locations::from_env(&global.config, &Process)?)
 }
 
+/// Refuses to write into a file of mcpr itself.
+pub(crate) fn refuse_own(locations: &Locations, files: &[&Path]) -> Result<(), Problem> {
+    match files.iter().find(|file| locations.is_own(file)) {
+        Some(file) => {
+            let what = format!("{} is a file of mcpr itself, and would be lost", file.display());
+            Err(Problem::usage(what).hint("name another file"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Without a token the gateway itself says that it wants one.
 fn token() -> Option<Secret> {
-    env::var("MCPR_TOKEN")
-        .ok()
-        .filter(|token| !token.is_empty())
-        .map(Secret::new)
+    let token = env::var("MCPR_TOKEN").ok()?;
+    // A file that it was read from may have ended with a line end.
+    let token = token.trim();
+    (!token.is_empty()).then(|| Secret::new(token))
 }
 
 impl From<InvalidUrl> for Problem {

@@ -6,6 +6,9 @@ use crate::out::Out;
 use crate::problem::Problem;
 use crate::terminal::{Manner, Terminal};
 
+/// So much of what is piped in is read, in bytes.
+const MOST: u64 = 1 << 20;
+
 /// What was typed at a terminal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Typed {
@@ -31,7 +34,8 @@ pub(crate) fn read(out: &Out, question: &str) -> Result<Option<String>, Problem>
 
 fn piped() -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes)?;
+    // Far more than any secret may have; what has no end is not read to it.
+    io::stdin().lock().take(MOST).read_to_end(&mut bytes)?;
     let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
     Ok(line.strip_suffix(b"\r").unwrap_or(line).to_vec())
 }

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io;
 
 use mcpr_admin::{ClientError, ErrorCode, ExitCode, Failure, Target};
-use mcpr_config::{ConfigError, Fault, WriteError};
+use mcpr_config::{ConfigError, Fault, VaultError, WriteError};
 use mcpr_protocol::RawJson;
 use serde::Serialize;
 
@@ -164,6 +164,12 @@ impl From<WriteError> for Problem {
             WriteError::Changed(_) => Self::failed(chain(&error)).hint("run the command again"),
             _ => Self::failed(chain(&error)),
         }
+    }
+}
+
+impl From<VaultError> for Problem {
+    fn from(error: VaultError) -> Self {
+        Self::failed(chain(&error))
     }
 }
 

@@ -40,11 +40,12 @@ impl Doors {
             .as_ref()
             .map(|files| Tls::load(&files.cert, &files.key));
         let tls = tls.transpose()?;
+        // Whoever has the home may clear its socket away, so that is found out first.
+        let claim = Claim::of(&paths.database)?;
         let control = match Bound::unix(&paths.socket) {
             Err(error @ BindError::SocketInUse { .. }) => return Err(error.into()),
             control => control,
         };
-        let claim = Claim::of(&paths.database)?;
         Ok(Self {
             network,
             control,

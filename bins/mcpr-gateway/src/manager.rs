@@ -12,6 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -23,6 +24,8 @@ pub(crate) struct Manager {
     /// How long it may hear nothing before it takes the process for dead.
     patience: Option<Duration>,
     passed: Vec<Passed>,
+    /// How things were when it was told last.
+    said: Mutex<String>,
 }
 
 /// A socket that the service manager has opened.
@@ -88,6 +91,7 @@ impl Manager {
             ear: said.ear.and_then(|name| ear(&name).ok()),
             patience: said.patience,
             passed: passed.filter_map(|(name, fd)| Passed::adopt(name, fd)).collect(),
+            said: Mutex::default(),
         }
     }
 
@@ -101,9 +105,16 @@ impl Manager {
         self.ear.is_some()
     }
 
-    /// Tells it something. A manager that does not read is no reason to wait.
+    /// Tells it something, but how things are only if that is new. A manager that does not read is no reason to wait.
     pub(crate) fn tell(&self, notice: Notice<'_>) {
         let Some(ear) = &self.ear else { return };
+        if let Some(status) = notice.status() {
+            let mut said = self.said.lock();
+            if *said == status && matches!(notice, Notice::Status(_)) {
+                return;
+            }
+            status.clone_into(&mut said);
+        }
         if let Err(error) = ear.send(notice.to_string().as_bytes()) {
             tracing::debug!(reason = %error, "the service manager cannot be told");
         }
@@ -187,21 +198,34 @@ fn address(name: &OsStr) -> io::Result<SocketAddr> {
     SocketAddr::from_pathname(name)
 }
 
+impl Notice<'_> {
+    /// How things are, if it says so.
+    fn status(&self) -> Option<&str> {
+        match self {
+            Self::Ready(status) | Self::Status(status) => Some(status),
+            Self::Reloading => Some("reading the configuration again"),
+            Self::Stopping => Some("finishing calls under way"),
+            Self::Alive => None,
+        }
+    }
+}
+
 impl fmt::Display for Notice<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Ready(status) => write!(f, "READY=1\nSTATUS={status}"),
-            Self::Status(status) => write!(f, "STATUS={status}"),
+            Self::Ready(_) => f.write_str("READY=1\n")?,
+            Self::Status(_) => {}
             Self::Reloading => {
                 let now = clock_gettime(ClockId::Monotonic);
                 let micros = now.tv_sec * 1_000_000 + now.tv_nsec / 1000;
-                write!(
-                    f,
-                    "RELOADING=1\nMONOTONIC_USEC={micros}\nSTATUS=reading the configuration again"
-                )
+                write!(f, "RELOADING=1\nMONOTONIC_USEC={micros}\n")?;
             }
-            Self::Stopping => f.write_str("STOPPING=1\nSTATUS=finishing calls under way"),
-            Self::Alive => f.write_str("WATCHDOG=1"),
+            Self::Stopping => f.write_str("STOPPING=1\n")?,
+            Self::Alive => f.write_str("WATCHDOG=1")?,
+        }
+        match self.status() {
+            Some(status) => write!(f, "STATUS={status}"),
+            None => Ok(()),
         }
     }
 }

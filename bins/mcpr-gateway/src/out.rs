@@ -1,9 +1,13 @@
 //! All that is written outside of the log: data to standard output, talk to standard error.
 
 use std::env;
+use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
 
 use mcpr_admin::ExitCode;
+use mcpr_telemetry::printable;
 
 use crate::problem::Problem;
 
@@ -23,12 +27,25 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// The same where others must not wait for whoever reads it, or does not.
+pub(crate) async fn tell(text: String) {
+    // Nobody is left to tell if that fails, either.
+    let _ = tokio::task::spawn_blocking(move || say(&text)).await;
+}
+
+/// Whether what people are told stays in a file that others than its owner may read.
+pub(crate) fn is_kept_for_others() -> bool {
+    let own = io::stderr().as_fd().try_clone_to_owned();
+    let file = own.map(File::from).and_then(|file| file.metadata());
+    file.is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o044 != 0)
+}
+
 /// Tells how the command ended.
 pub(crate) fn ended(outcome: Result<ExitCode, Problem>) -> ExitCode {
     outcome.unwrap_or_else(|problem| {
         let hint = problem
             .hint
-            .map(|hint| format!("\n{} {hint}", paint(32, " help:")));
+            .map(|hint| format!("\n{} {}", paint(32, " help:"), printable(&hint)));
         say(&format!(
             "{} {}{}",
             paint(31, "error:"),
@@ -37,21 +54,6 @@ pub(crate) fn ended(outcome: Result<ExitCode, Problem>) -> ExitCode {
         ));
         problem.exit
     })
-}
-
-/// The text without what a terminal would obey: a configuration file may come from anybody.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars().flat_map(visible).collect()
-}
-
-/// A character as itself, or as its escape if it would do something to the page.
-fn visible(c: char) -> Vec<char> {
-    let obeyed = c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    match obeyed {
-        true => c.escape_default().collect(),
-        false => vec![c],
-    }
 }
 
 fn paint(colour: u8, text: &str) -> String {

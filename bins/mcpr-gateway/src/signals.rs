@@ -1,5 +1,6 @@
 //! What the process is told from outside.
 
+use std::future::pending;
 use std::io;
 
 use crate::manager::{Manager, Notice};
@@ -11,6 +12,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    /// Where there is nothing to read again, the end of the terminal is one.
+    hangup: Option<Signal>,
 }
 
 /// The signal that asks to read the configuration again.
@@ -23,14 +26,30 @@ impl Signals {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
+            hangup: None,
+        })
+    }
+
+    /// The same, with the end of the terminal as one that asks for the end.
+    pub(crate) fn with_hangup() -> io::Result<Self> {
+        Ok(Self {
+            hangup: Some(signal(SignalKind::hangup())?),
+            ..Self::listen()?
         })
     }
 
     /// Waits for the next one that asks for the end; gives its name.
     pub(crate) async fn end(&mut self) -> &'static str {
+        let hangup = async {
+            match &mut self.hangup {
+                Some(hangup) => hangup.recv().await,
+                None => pending().await,
+            }
+        };
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",
+            _ = hangup => "SIGHUP",
         }
     }
 }
@@ -46,8 +65,10 @@ impl Reload {
         while self.0.recv().await.is_some() {
             tracing::info!(reason = "SIGHUP", "reading the configuration again");
             manager.tell(Notice::Reloading);
-            gateway.reload_and_tell().await;
-            manager.tell(Notice::Ready("the configuration was read again"));
+            manager.tell(Notice::Ready(match gateway.reload_and_tell().await {
+                true => "the configuration was read again",
+                false => "the configuration stays as it was; the log says why",
+            }));
         }
     }
 }

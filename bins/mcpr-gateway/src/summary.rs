@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use mcpr_admin::{ListServers, ServerReport, ServerState};
+use mcpr_telemetry::printable;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 use crate::host::Host;
@@ -56,35 +57,30 @@ pub(crate) async fn servers(host: &Host) {
             .unwrap_or(0);
         for server in list.servers.iter().filter(|server| is_settled(server)) {
             if told.insert(server.name.clone()) {
-                out::say(&line(server, width, began.elapsed()));
+                out::tell(line(server, width, began.elapsed())).await;
             }
         }
-        if told.len() == list.servers.len() {
-            return out::say(&total(&list.servers));
+        if list.servers.iter().all(|server| told.contains(&server.name)) {
+            return out::tell(total(&list.servers)).await;
         }
         sleep(pause).await;
         pause = pause.mul_f32(1.1).min(GLANCE);
     }
 }
 
-/// Tells the service manager in a line how servers are doing, each time that changes.
+/// Tells the service manager in a line how servers are doing.
 pub(crate) async fn tell(host: &Host, manager: &Manager) {
     if !manager.listens() {
         return;
     }
     let mut looks = interval(GLANCE);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut told = String::new();
     loop {
         looks.tick().await;
         let Ok(list) = host.gateway.operate(ListServers {}).await else {
             return;
         };
-        let now = total(&list.servers);
-        if now != told {
-            manager.tell(Notice::Status(&now));
-            told = now;
-        }
+        manager.tell(Notice::Status(&total(&list.servers)));
     }
 }
 
@@ -105,7 +101,7 @@ fn line(server: &ServerReport, width: usize, after: Duration) -> String {
         ServerState::AuthRequired => ("failed", format!("wants credentials: {reason}")),
         ServerState::Starting | ServerState::Stale | ServerState::Down => ("failed", reason.to_owned()),
     };
-    format!("  {word:<6}  {:<width$}  {what}", server.name)
+    printable(&format!("  {word:<6}  {:<width$}  {what}", server.name))
 }
 
 fn offered(server: &ServerReport) -> String {
@@ -178,6 +174,7 @@ mod tests {
             server("jira", ServerState::Misconfigured, Some("JIRA_TOKEN is not set")),
             server("dead", ServerState::Down, Some("it ended with status 1")),
             server("old", ServerState::Disabled, None),
+            server("odd", ServerState::Down, Some("\u{1b}]0;owned\u{7}")),
         ];
         let lines = servers
             .iter()

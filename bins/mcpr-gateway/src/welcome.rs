@@ -1,28 +1,49 @@
 //! The first token of a gateway that has none.
 
+use std::time::Duration;
+
 use mcpr_admin::{CreateToken, Failure, ListTokens, Scope, Secret, TokenReport, TokenState};
+use mcpr_auth::Timestamp;
 use mcpr_protocol::Method;
 
 use crate::host::Host;
 use crate::out;
 use crate::snippets::Snippets;
 
-/// Makes a token if there has never been one, and shows it: to people, this once, and not to the log.
+/// What is said in place of a token that others could read.
+const NO_TOKEN: &str = "\
+There is no token yet, and none was made: what is said here goes into a file that others may read. Make one with
+
+  mcpr-ctl tokens create --name NAME
+";
+
+/// Makes a token if there has never been one, and shows it: to people, this once, and not to the log. None is made
+/// where that would be kept in a file for others to read.
 pub(crate) async fn first_token(host: &Host, url: &str) {
-    match make_if_none(host).await {
-        Ok(Some(secret)) => out::say(&told(&Snippets {
-            url,
-            token: secret.reveal(),
-        })),
-        Ok(None) => {}
-        Err(failure) => tracing::warn!(reason = failure.message, "no first token could be made"),
+    if let Err(failure) = greet(host, url).await {
+        tracing::warn!(reason = failure.message, "no first token could be made");
     }
 }
 
-/// Makes a token that can do what clients need.
-pub(crate) async fn make(host: &Host, name: &str) -> Result<Secret, Failure> {
+async fn greet(host: &Host, url: &str) -> Result<(), Failure> {
+    if !host.gateway.operate(ListTokens {}).await?.tokens.is_empty() {
+        return Ok(());
+    }
+    if out::is_kept_for_others() {
+        out::tell(NO_TOKEN.to_owned()).await;
+        return Ok(());
+    }
+    let secret = make(host, "first", None).await?;
+    let token = secret.reveal();
+    out::tell(told(&Snippets { url, token })).await;
+    Ok(())
+}
+
+/// Makes a token that can do what clients need, for a while or for good.
+pub(crate) async fn make(host: &Host, name: &str, life: Option<Duration>) -> Result<Secret, Failure> {
     let wanted = CreateToken {
         scopes: vec![Scope::Read, Scope::Call],
+        expires: life.map(|life| Timestamp::now().after(life).to_string()),
         ..CreateToken::new(name)
     };
     Ok(host.gateway.operate(wanted).await?.secret)
@@ -41,13 +62,6 @@ pub(crate) async fn lacks_operators(host: &Host) {
              stopped, `mcpr-ctl tokens create --name NAME --scope admin` makes one"
         );
     }
-}
-
-async fn make_if_none(host: &Host) -> Result<Option<Secret>, Failure> {
-    if !host.gateway.operate(ListTokens {}).await?.tokens.is_empty() {
-        return Ok(None);
-    }
-    make(host, "first").await.map(Some)
 }
 
 fn told(snippets: &Snippets<'_>) -> String {

@@ -56,6 +56,9 @@ pub enum MintError {
     /// It is no longer accepted, so there is nothing to replace.
     #[error("the token {0} is no longer accepted; make a new one")]
     Over(TokenId),
+    /// It would be over before it begins.
+    #[error("the token would expire at {0}, which is past; choose a later time")]
+    Past(Timestamp),
     /// The operating system gave no random bytes.
     #[error("the operating system gave no random bytes, so no safe token can be made; try again later")]
     NoRandomness(#[source] getrandom::Error),
@@ -111,6 +114,9 @@ impl NewToken {
 /// [`MintError::Label`] if one of the texts cannot be shown in a table.
 pub fn mint(new: NewToken, now: Timestamp) -> Result<Minted, MintError> {
     new.check()?;
+    if let Some(end) = new.expires.filter(|end| *end <= now) {
+        return Err(MintError::Past(end));
+    }
     let id = TokenId::draw().map_err(MintError::NoRandomness)?;
     let secret = compose(new.kind).map_err(MintError::NoRandomness)?;
     let hash = TokenHash::of(secret.reveal());
@@ -208,6 +214,16 @@ mod tests {
 
         assert_ne!(one.hash, two.hash);
         assert_ne!(one.token.id, two.token.id);
+    }
+
+    #[test]
+    fn sec_02_no_token_is_made_that_is_over_already() {
+        let until = |seconds| NewToken {
+            expires: Some(Timestamp::from_unix(NOW + seconds)),
+            ..NewToken::new(TokenKind::Pat, "x")
+        };
+        assert!(matches!(minted(until(0)), Err(MintError::Past(end)) if end.unix() == NOW));
+        assert!(minted(until(1)).is_ok());
     }
 
     #[test]

@@ -29,8 +29,7 @@ pub struct Hop<'a> {
 /// of a retry); an empty one takes the member out. In `_meta` the client's envelope is replaced by the hop's, the progress token by the hop's own, and mcpr's
 /// own members are left out (SEC-04); everything else is passed on.
 pub fn params(params: Option<&Object>, changes: Vec<(&'static str, Rope)>, hop: &Hop<'_>) -> Rope {
-    let empty = RawJson::from_static("{}");
-    let none = Object::read(&empty).expect("an empty object is one");
+    let none = Object::default();
     let object = params.unwrap_or(&none);
     let mut edit = Edit::new(object);
     for (member, value) in changes {

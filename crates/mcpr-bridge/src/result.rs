@@ -1,9 +1,16 @@
 //! What a client gets to see of a server's result.
 
+use std::cell::OnceCell;
+
 use mcpr_protocol::{Edit, Era, Mark, Method, Object, RawJson, Rope, Version, key};
+
+use serde_json::Value;
 
 use crate::block::{block, text, with_uri};
 use crate::{Expose, Passage};
+
+/// Longer texts are not compared by what they mean; it costs one block of text more.
+const COMPARED: usize = 64 * 1024;
 
 /// The result as the client must get it.
 ///
@@ -163,7 +170,9 @@ fn say_in_text(edit: &mut Edit<'_>, object: &Object, structured: &RawJson) {
         .get("content")
         .and_then(|content| content.elements())
         .unwrap_or_default();
-    if !content.iter().any(|block| carries(block, structured)) {
+    let meant = OnceCell::new();
+    let meant = || meant.get_or_init(|| value(structured.as_str())).as_ref();
+    if !content.iter().any(|block| carries(block, structured, meant)) {
         let mut array = Rope::from(bytes::Bytes::from_static(b"["));
         for block in content {
             array.append(block.into());
@@ -176,7 +185,7 @@ fn say_in_text(edit: &mut Edit<'_>, object: &Object, structured: &RawJson) {
 }
 
 /// Whether the block is the text of that JSON, as servers should send it for older clients.
-fn carries(block: &RawJson, structured: &RawJson) -> bool {
+fn carries<'v>(block: &RawJson, structured: &RawJson, meant: impl Fn() -> Option<&'v Value>) -> bool {
     let Ok(block) = Object::read(block) else {
         return false;
     };
@@ -184,11 +193,13 @@ fn carries(block: &RawJson, structured: &RawJson) -> bool {
     let Some(text) = block.text("text").filter(|_| is_text) else {
         return false;
     };
-    let same = || -> Option<bool> {
-        let said: serde_json::Value = serde_json::from_str(&text).ok()?;
-        Some(said == structured.read::<serde_json::Value>().ok()?)
-    };
-    text == structured.as_str() || same() == Some(true)
+    text == structured.as_str() || value(&text).is_some_and(|said| meant() == Some(&said))
+}
+
+/// What a text means, unless it is too long to be worth the memory.
+fn value(text: &str) -> Option<Value> {
+    let text = Some(text).filter(|text| text.len() <= COMPARED)?;
+    serde_json::from_str(text).ok()
 }
 
 #[cfg(test)]
@@ -306,6 +317,11 @@ mod tests {
             passed(said, &Method::ToolsCall, SESSION, STATELESS),
             r#"{"content":[{"type":"text","text":"[ 1, 2 ]"}]}"#
         );
+        let long = format!("[{}1]", "1,".repeat(COMPARED));
+        let huge =
+            format!(r#"{{"content":[{{"type":"text","text":"{long} "}}],"structuredContent":{long}}}"#);
+        let said_again = passed(huge.leak(), &Method::ToolsCall, SESSION, STATELESS);
+        assert_eq!(said_again.matches(&long).count(), 2);
         let unsaid = r#"{"content":[{"type":"text","text":"two"}],"structuredContent":2}"#;
         assert_eq!(
             passed(unsaid, &Method::ToolsCall, SESSION, STATELESS),

@@ -10,11 +10,12 @@ mod slip;
 
 use std::fmt;
 
-use mcpr_registry::{Overrides, PinPolicy, ServerName, ServerNaming};
+use mcpr_registry::{PinPolicy, ServerName, ServerNaming};
 use mcpr_upstream::{Repeat, SecretText, Spread, UpstreamSpec};
 use serde::Serialize;
 
 use crate::fault::{Fault, Place};
+use crate::filter::ToolFilter;
 
 pub(crate) use address::{label, shown as shown_url};
 #[cfg(feature = "import")]
@@ -72,17 +73,6 @@ pub enum Via {
     Http,
     /// Over the old HTTP+SSE.
     Sse,
-}
-
-/// Which tools of a server are offered, and as what; `*` stands for anything.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct ToolFilter {
-    /// Only these, unless it is empty.
-    pub allow: Vec<String>,
-    /// And none of these.
-    pub deny: Vec<String>,
-    /// Other names and descriptions than the server's, by its names.
-    pub overrides: Overrides,
 }
 
 /// How calls are spread over several backends of a server.

@@ -1,6 +1,7 @@
 //! What a configuration may ask of the machine.
 
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use mcpr_secrets::{Kept, Vault, VaultError};
@@ -41,6 +42,13 @@ pub trait Environment {
     fn kept_secrets(&self, vault: &Path) -> Result<Vec<Kept>, VaultError>;
 }
 
+/// The longest file that is read, in bytes.
+const LONGEST: u64 = 16 << 20;
+
+#[cfg(unix)]
+#[expect(clippy::cast_possible_wrap, reason = "the flags of the system are small")]
+const WITHOUT_WAITING: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+
 /// The environment of this process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Process;
@@ -59,15 +67,13 @@ impl Environment for Process {
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        std::fs::read(path)
+        content(open(path)?)
     }
 
     fn read_private(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let mut file = std::fs::File::open(path)?;
+        let file = open(path)?;
         refuse_shared(&file)?;
-        let mut content = Vec::new();
-        io::Read::read_to_end(&mut file, &mut content)?;
-        Ok(content)
+        content(file)
     }
 
     fn kept_secret(&self, vault: &Path, name: &str) -> Result<Option<String>, VaultError> {
@@ -79,8 +85,37 @@ impl Environment for Process {
     }
 }
 
+/// Opens a file without waiting for anybody. Files are read again whenever they may have changed, which is nothing
+/// that a pipe or a device could stand.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, WITHOUT_WAITING);
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is no file but a folder, a pipe or a device; write what it holds into a file",
+        )),
+    }
+}
+
+fn content(file: File) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    file.take(LONGEST + 1).read_to_end(&mut content)?;
+    match content.len() as u64 > LONGEST {
+        false => Ok(content),
+        true => Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it is longer than {} MiB", LONGEST >> 20),
+        )),
+    }
+}
+
 #[cfg(unix)]
-fn refuse_shared(file: &std::fs::File) -> io::Result<()> {
+fn refuse_shared(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
 
     let shared = file.metadata()?.permissions().mode() & 0o077 != 0;
@@ -94,7 +129,7 @@ fn refuse_shared(file: &std::fs::File) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn refuse_shared(_file: &std::fs::File) -> io::Result<()> {
+fn refuse_shared(_file: &File) -> io::Result<()> {
     Ok(())
 }
 
@@ -188,6 +223,29 @@ pub(crate) mod tests {
     }
 
     #[cfg(unix)]
+    #[cfg(unix)]
+    #[test]
+    fn cfg_04_sec_05_what_is_no_file_or_has_no_end_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let long = folder.path().join("long");
+        File::create(&long).unwrap().set_len(LONGEST + 1).unwrap();
+
+        let refused = [&*pipe, Path::new("/dev/zero"), folder.path(), &*long];
+        let refused = refused.map(|path| Process.read(path).unwrap_err().to_string());
+
+        assert!(
+            refused[..3]
+                .iter()
+                .all(|error| error.contains("a pipe or a device")),
+            "{refused:?}"
+        );
+        assert_eq!(refused[3], "it is longer than 16 MiB");
+        assert!(Process.read_private(&pipe).is_err());
+    }
+
     #[test]
     fn cfg_03_a_private_file_that_others_may_read_is_refused() {
         use std::os::unix::fs::PermissionsExt;

@@ -10,6 +10,7 @@ use crate::fault::Fault;
 use crate::locations::SecretFolders;
 use crate::paths::Folder;
 use crate::reference::{Piece, Reference, pieces};
+use crate::secrets::{self, Lookup};
 use crate::tree::Node;
 
 /// What becomes of references.
@@ -123,20 +124,10 @@ impl Lookups<'_> {
 
     /// The value of a secret; `None` if there is none of that name.
     fn secret(&self, name: &str, field: &str) -> Option<Result<Value, Fault>> {
-        let SecretFolders {
-            credentials,
-            vault,
-            own,
-        } = self.secrets;
-        let credential = credentials.as_ref().and_then(|folder| {
-            let path = folder.join(name);
-            found(&path, self.env.read(&path), field)
-        });
-        let kept = || self.kept(vault.as_deref()?, name, field);
-        let file = || {
-            let path = own.as_ref()?.join(name);
-            found(&path, self.env.read_private(&path), field)
-        };
+        let read = |lookup| read(lookup, field);
+        let credential = secrets::credential(name, self.secrets, self.env).map(read);
+        let kept = || self.kept(self.secrets.vault.as_deref()?, name, field);
+        let file = || secrets::own_file(name, self.secrets, self.env).map(read);
         credential.or_else(kept).or_else(file)
     }
 
@@ -205,15 +196,10 @@ impl Value {
     }
 }
 
-/// What reading a secret gave; `None` if there is no such file.
-fn found(path: &Path, content: io::Result<Vec<u8>>, field: &str) -> Option<Result<Value, Fault>> {
-    match content.and_then(line) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        read => Some(
-            read.map(Value::secret)
-                .map_err(|error| unreadable(field, path, &error)),
-        ),
-    }
+/// What the file of a secret gave.
+fn read((path, content): Lookup, field: &str) -> Result<Value, Fault> {
+    let value = content.and_then(line).map(Value::secret);
+    value.map_err(|error| unreadable(field, &path, &error))
 }
 
 fn unreadable(field: &str, path: &Path, error: &io::Error) -> Fault {

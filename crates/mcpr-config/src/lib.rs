@@ -30,6 +30,7 @@ mod environment;
 mod error;
 mod expand;
 mod fault;
+mod filter;
 mod gateway;
 mod group;
 mod keys;
@@ -53,10 +54,11 @@ pub use config::Config;
 pub use contents::Contents;
 pub use edit::{Document, WriteError};
 pub use effective::{Effective, Setting};
-pub use entry::{Backends, ServerEntry, ServerState, ToolFilter, Via, check_server_key};
+pub use entry::{Backends, ServerEntry, ServerState, Via, check_server_key};
 pub use environment::{Environment, Process};
 pub use error::ConfigError;
 pub use fault::{Fault, Finding, Place, Severity};
+pub use filter::{KeptAway, ToolFilter, ToolPatterns};
 pub use gateway::{
     Arguments, Control, DEFAULT_PORT, Drain, Expose, GatewayOptions, History, InvalidListen, Limits, Listen,
     LogFile, LogOptions, PerPrincipal, Project, StartMode, StartOrder, StartWhen, Startup, TlsFiles, Toolset,

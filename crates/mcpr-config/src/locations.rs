@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use mcpr_secrets::Vault;
+
 use crate::environment::Environment;
 use crate::error::ConfigError;
 
@@ -49,6 +51,49 @@ pub struct SecretFolders {
     pub vault: Option<PathBuf>,
     /// Files in the folder `secrets` beside the user's configuration file; only private files count.
     pub own: Option<PathBuf>,
+}
+
+impl Locations {
+    /// Whether that is a file of mcpr itself, which nothing else may be written into.
+    pub fn is_own(&self, file: &Path) -> bool {
+        let with = |path: &Path, end: &str| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(end);
+            PathBuf::from(name)
+        };
+        let Paths {
+            config,
+            database,
+            logs,
+            socket,
+            secrets,
+        } = &self.paths;
+        let (Sources::Named(sources) | Sources::Usual(sources)) = &self.sources;
+        let own = [
+            config.clone(),
+            database.clone(),
+            with(database, "-wal"),
+            with(database, "-shm"),
+            database.with_extension("lock"),
+            socket.clone(),
+            secrets.clone(),
+            with(secrets, ".lock"),
+            Vault::at(secrets).key_path().to_owned(),
+        ];
+        let file = real(file);
+        own.iter().chain(sources).any(|own| real(own) == file)
+            || file.exists() && file.parent().is_some_and(|folder| folder == real(logs))
+    }
+}
+
+/// Where a path leads to, or would if there were something.
+fn real(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let in_its_folder = || {
+        let folder = whole.parent()?.canonicalize().ok()?;
+        Some(folder.join(whole.file_name()?))
+    };
+    whole.canonicalize().ok().or_else(in_its_folder).unwrap_or(whole)
 }
 
 /// The machine's configuration file, for all users.

@@ -1,6 +1,8 @@
 //! The secrets that a configuration asks for, and those that are there.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
 
 use mcpr_secrets::VaultError;
 
@@ -31,6 +33,9 @@ pub enum SecretPlace {
     /// A file in the folder `secrets`.
     File,
 }
+
+/// A file that is there for a secret, and its content.
+pub(crate) type Lookup = (PathBuf, io::Result<Vec<u8>>);
 
 /// Whether this can be kept under this name, or a sentence that says why not; it does not show the value.
 ///
@@ -73,19 +78,44 @@ impl SecretUse {
         };
         Ok(all.into_iter().map(known).collect())
     }
+
+    /// The one of this name among [all](Self::all); one that is neither kept nor asked for has no value.
+    pub fn one(all: Vec<Self>, name: String) -> Self {
+        let known = all.into_iter().find(|known| known.name == name);
+        known.unwrap_or(Self {
+            name,
+            ..Self::default()
+        })
+    }
 }
 
-/// Where a reference finds its value.
+/// What systemd hands over under this name; nothing if that is nothing.
+pub(crate) fn credential(name: &str, folders: &SecretFolders, env: &dyn Environment) -> Option<Lookup> {
+    let path = folders.credentials.as_ref()?.join(name);
+    found(env.read(&path), path)
+}
+
+/// What the file of this name has, if there is one. Others must not be able to read it.
+pub(crate) fn own_file(name: &str, folders: &SecretFolders, env: &dyn Environment) -> Option<Lookup> {
+    let path = folders.own.as_ref()?.join(name);
+    found(env.read_private(&path), path)
+}
+
+fn found(read: io::Result<Vec<u8>>, path: PathBuf) -> Option<Lookup> {
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        read => Some((path, read)),
+    }
+}
+
+/// Where a reference finds its value. What is there and cannot be read is none, and nothing behind it is asked.
 fn place(name: &str, kept: bool, folders: &SecretFolders, env: &dyn Environment) -> Option<SecretPlace> {
-    let there = |folder: &Option<std::path::PathBuf>| {
-        let file = folder.as_ref().map(|folder| folder.join(name));
-        file.is_some_and(|file| env.read(&file).is_ok())
-    };
-    if there(&folders.credentials) {
-        return Some(SecretPlace::Credential);
+    if let Some((_, read)) = credential(name, folders, env) {
+        return read.is_ok().then_some(SecretPlace::Credential);
     }
     if kept {
         return Some(SecretPlace::Kept);
     }
-    there(&folders.own).then_some(SecretPlace::File)
+    let (_, read) = own_file(name, folders, env)?;
+    read.is_ok().then_some(SecretPlace::File)
 }

@@ -222,6 +222,12 @@ impl Call {
         self.sent.store(true, Ordering::Relaxed);
     }
 
+    /// When it was sent last.
+    pub(crate) fn sent_at(&self) -> Option<Instant> {
+        let after = Duration::from_micros(self.sent_after.load(Ordering::Relaxed));
+        self.sent.load(Ordering::Relaxed).then(|| self.began + after)
+    }
+
     /// Where the time went until now, if it was sent.
     pub(crate) fn steps(&self, now: Instant) -> Option<Steps> {
         let wait = Duration::from_micros(self.sent_after.load(Ordering::Relaxed));

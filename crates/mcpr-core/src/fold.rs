@@ -8,7 +8,7 @@ use std::time::Duration;
 use mcpr_config::ServerEntry;
 use mcpr_protocol::{Era, Object};
 use mcpr_registry::{
-    Assignments, Catalog, Kind, Listing, Offers, ServerName, ServerState, Tool, View, Warning,
+    Assignments, Catalog, Compared, Kind, Listing, Offers, ServerName, ServerState, Tool, View, Warning,
 };
 use mcpr_telemetry::{Secrets, Timed};
 use mcpr_upstream::{Phase, Pool, Reach, Server, Status, Upstream};
@@ -16,8 +16,8 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::memory::{Note, Recollection};
-use crate::pins::{Judge, Judged};
-use crate::plan::{Filter, Plan, Standing};
+use crate::pins::Judge;
+use crate::plan::{Plan, Standing};
 use crate::snapshot::{ServerSeen, Snapshot, Views};
 
 /// How long changes of servers are gathered: what happens together becomes one generation.
@@ -44,7 +44,7 @@ pub(crate) struct Folder {
 pub(crate) struct Filtered {
     entry: Arc<ServerEntry>,
     offers: Arc<Offers>,
-    judged: Option<Arc<Judged>>,
+    judged: Option<Arc<Compared>>,
     left: Arc<Offers>,
 }
 
@@ -54,7 +54,7 @@ struct Seen<'a> {
     standing: Standing<'a>,
     status: Option<Status>,
     /// How its tools compare with what is approved, where that is wanted.
-    judged: Option<Arc<Judged>>,
+    judged: Option<Arc<Compared>>,
 }
 
 impl Folder {
@@ -144,9 +144,9 @@ impl Folder {
     /// What the allow and deny lists leave, without what is new and not approved.
     fn left_of(&mut self, seen: &Seen<'_>, offers: Arc<Offers>) -> Arc<Offers> {
         let entry = seen.entry;
-        let filter = Filter::of(entry);
+        let patterns = entry.tools.patterns();
         let judged = seen.judged.as_ref().filter(|judged| judged.holds());
-        if filter.is_none() && judged.is_none() {
+        if patterns.is_none() && judged.is_none() {
             self.filtered.remove(&entry.name);
             return offers;
         }
@@ -155,7 +155,7 @@ impl Folder {
             return known.left.clone();
         }
         let keeps = |tool: &str| {
-            let kept = filter.as_ref().and_then(|filter| filter.keeps(tool));
+            let kept = patterns.as_ref().and_then(|patterns| patterns.keeps_away(tool));
             kept.is_some() || judged.is_some_and(|judged| judged.keeps_out(tool))
         };
         let left = Arc::new(without_kept(keeps, &offers));
@@ -205,7 +205,7 @@ impl Folder {
 }
 
 impl Filtered {
-    fn is_of(&self, entry: &Arc<ServerEntry>, offers: &Arc<Offers>, judged: Option<&Arc<Judged>>) -> bool {
+    fn is_of(&self, entry: &Arc<ServerEntry>, offers: &Arc<Offers>, judged: Option<&Arc<Compared>>) -> bool {
         let same_judged = match (&self.judged, judged) {
             (None, None) => true,
             (Some(known), Some(judged)) => Arc::ptr_eq(known, judged),
@@ -315,7 +315,8 @@ fn told_apart(on: View, seen: &[Seen<'_>]) -> (View, View) {
     let holding = seen
         .iter()
         .filter_map(|seen| Some((&seen.entry.name, seen.judged.as_ref()?)));
-    let holding: HashMap<&ServerName, &Arc<Judged>> = holding.filter(|(_, judged)| judged.holds()).collect();
+    let holding: HashMap<&ServerName, &Arc<Compared>> =
+        holding.filter(|(_, judged)| judged.holds()).collect();
     if holding.is_empty() {
         let none = on.without_tools();
         return (on, none);

@@ -6,12 +6,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use mcpr_auth::Timestamp;
-use mcpr_protocol::RawJson;
 use mcpr_registry::{Deviation, Pin, Pins, ServerName};
 use mcpr_store::{SavedPin, SavedPins};
 use parking_lot::RwLock;
 
-pub(crate) use self::judge::{Judge, Judged};
+pub(crate) use self::judge::Judge;
 
 /// What is approved, of all servers that were seen.
 #[derive(Default)]
@@ -21,9 +20,18 @@ pub(crate) struct PinBook(RwLock<HashMap<ServerName, Arc<Approved>>>);
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Approved {
     /// The definitions.
-    pub(crate) pins: Pins,
+    pub(crate) pins: Arc<Pins>,
     /// Since when each counts.
     pub(crate) since: BTreeMap<Arc<str>, Timestamp>,
+}
+
+/// What is approved of one server at once.
+#[derive(Default)]
+pub(crate) struct Batch {
+    /// The tools whose definitions of now are approved.
+    pub(crate) approved: Vec<(Arc<str>, Pin)>,
+    /// Those that are gone, and forgotten.
+    pub(crate) forgotten: Vec<Arc<str>>,
 }
 
 impl PinBook {
@@ -47,18 +55,19 @@ impl PinBook {
         is_first
     }
 
-    /// Takes these definitions for approved, and forgets others.
-    pub(crate) fn approve(&self, server: &ServerName, approved: &[(Arc<str>, Pin)], forgotten: &[Arc<str>]) {
+    /// Takes these definitions for approved since `now`, and forgets others.
+    pub(crate) fn approve(&self, server: &ServerName, batch: &Batch, now: Timestamp) {
         let mut book = self.0.write();
         let known = book.entry(server.clone()).or_default();
         let mut changed = (**known).clone();
-        for tool in forgotten {
-            changed.pins.remove(tool);
+        let pins = Arc::make_mut(&mut changed.pins);
+        for tool in &batch.forgotten {
+            pins.remove(tool);
             changed.since.remove(tool);
         }
-        for (tool, pin) in approved {
-            changed.pins.put(tool.clone(), pin.clone());
-            changed.since.insert(tool.clone(), Timestamp::now());
+        for (tool, pin) in &batch.approved {
+            pins.put(tool.clone(), pin.clone());
+            changed.since.insert(tool.clone(), now);
         }
         *known = Arc::new(changed);
     }
@@ -72,8 +81,12 @@ impl PinBook {
             let Ok(server) = saved.server.parse() else {
                 continue;
             };
+            let known = book.get(&server);
+            if known.is_some_and(|known| known.is_stored_as(&saved)) {
+                continue;
+            }
             let approved = Approved::stored(saved);
-            if book.get(&server).is_none_or(|known| **known != approved) {
+            if known.is_none_or(|known| **known != approved) {
                 book.insert(server, Arc::new(approved));
                 differs = true;
             }
@@ -87,20 +100,29 @@ impl Approved {
     pub(crate) fn now(pins: Pins) -> Self {
         let now = Timestamp::now();
         let since = pins.iter().map(|(tool, _)| (tool.clone(), now)).collect();
+        let pins = Arc::new(pins);
         Self { pins, since }
     }
 
     fn stored(saved: SavedPins) -> Self {
-        let mut approved = Self::default();
+        let (mut pins, mut since) = (Pins::default(), BTreeMap::new());
         for SavedPin { tool, definition, at } in saved.tools {
-            // What cannot be read any more is as good as another definition.
-            let definition =
-                RawJson::parse(definition.into()).unwrap_or_else(|_| RawJson::from_static("null"));
             let tool: Arc<str> = tool.into();
-            approved.pins.put(tool.clone(), Pin::new(definition));
-            approved.since.insert(tool, at);
+            pins.put(tool.clone(), Pin::stored(definition));
+            since.insert(tool, at);
         }
-        approved
+        let pins = Arc::new(pins);
+        Self { pins, since }
+    }
+
+    /// Whether this is what is stored, to the letter: that is seen without reading the definitions.
+    fn is_stored_as(&self, saved: &SavedPins) -> bool {
+        let is_known = |pin: &SavedPin| {
+            let known = self.pins.get(&pin.tool);
+            known.is_some_and(|known| known.definition.as_str() == pin.definition)
+                && self.since.get(&*pin.tool) == Some(&pin.at)
+        };
+        saved.tools.len() == self.pins.len() && saved.tools.iter().all(is_known)
     }
 
     /// How it is stored.
@@ -136,6 +158,8 @@ pub(crate) fn saved(tool: &str, pin: &Pin, at: Timestamp) -> SavedPin {
 
 #[cfg(test)]
 mod tests {
+    use mcpr_protocol::RawJson;
+
     use super::*;
 
     fn server() -> ServerName {
@@ -167,11 +191,29 @@ mod tests {
         let (book, git) = (PinBook::default(), server());
         book.see(&git, &shown("1"));
 
-        let pull = ("pull".into(), Pin::new(RawJson::from_static("3")));
-        book.approve(&git, &[pull], &["push".into()]);
+        let batch = Batch {
+            approved: vec![("pull".into(), Pin::new(RawJson::from_static("3")))],
+            forgotten: vec!["push".into()],
+        };
+        book.approve(&git, &batch, Timestamp::from_unix(7));
 
         let approved = book.of(&git).unwrap();
         assert_eq!(approved.pins.get("pull").unwrap().definition.as_str(), "3");
         assert!(approved.pins.get("push").is_none() && approved.since.len() == 1);
+        assert_eq!(approved.since["pull"], Timestamp::from_unix(7));
+    }
+
+    #[test]
+    fn pins_a_stored_definition_that_cannot_be_read_differs_once() {
+        let (book, git) = (PinBook::default(), server());
+        let damaged = || {
+            let mut stored = shown("1").to_stored(&git);
+            stored.tools[0].definition = "{".to_owned();
+            stored.tools[0].at = Timestamp::from_unix(7);
+            vec![stored]
+        };
+
+        assert!(book.replace(damaged()));
+        assert!(!book.replace(damaged()), "what it is read as is the same");
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mcpr_config::{Config, Contents, Fault, GatewayOptions, ServerEntry, ServerState};
-use mcpr_registry::{Origin, Overrides, Pattern, ServerName, ToolOverride};
+use mcpr_registry::{Origin, Overrides, ServerName, ToolOverride};
 use mcpr_store::{SavedProject, Switch};
 use mcpr_upstream::{ServerSpec, UpstreamSpec};
 
@@ -231,42 +231,6 @@ impl Standing<'_> {
     /// Whether it is not to be used.
     pub(crate) fn is_off(self) -> bool {
         matches!(self, Self::OffInFile | Self::SwitchedOff)
-    }
-}
-
-/// The allow and deny lists of one server.
-pub(crate) struct Filter {
-    allow: Vec<Pattern>,
-    deny: Vec<Pattern>,
-}
-
-/// Which of the lists keeps a tool away.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Kept {
-    /// None of the patterns in `tools.allow` fits it.
-    NotAllowed,
-    /// This pattern in `tools.deny` fits it.
-    Denied(String),
-}
-
-impl Filter {
-    /// The lists of a server; `None` where they keep nothing away.
-    pub(crate) fn of(entry: &ServerEntry) -> Option<Self> {
-        let patterns = |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect();
-        let (allow, deny) = (&entry.tools.allow, &entry.tools.deny);
-        (!allow.is_empty() || !deny.is_empty()).then(|| Self {
-            allow: patterns(allow),
-            deny: patterns(deny),
-        })
-    }
-
-    /// Which list keeps a tool away, by its name at the server.
-    pub(crate) fn keeps(&self, tool: &str) -> Option<Kept> {
-        if let Some(denied) = self.deny.iter().find(|pattern| pattern.matches(tool)) {
-            return Some(Kept::Denied(denied.as_str().to_owned()));
-        }
-        let allowed = self.allow.is_empty() || self.allow.iter().any(|pattern| pattern.matches(tool));
-        (!allowed).then_some(Kept::NotAllowed)
     }
 }
 

@@ -47,7 +47,9 @@ impl Progress {
             return None;
         }
         let params = Object::read(notification.params.as_ref()?).ok()?;
-        if params.get(key::PROGRESS_TOKEN)?.as_str() != id.to_string() {
+        let told = params.get(key::PROGRESS_TOKEN)?;
+        // Some servers give it back as a string.
+        if told.to_text().as_deref().unwrap_or(told.as_str()) != id.to_string() {
             return None;
         }
         let value = params.get("progress")?.as_str().parse::<f64>().ok()?;
@@ -116,6 +118,16 @@ mod tests {
         );
         assert!(progress.relay(&notice(13, "0.6"), 12).is_none(), "another call's");
         assert!(progress.relay(&notice(12, "0.5"), 12).is_none(), "not risen");
+    }
+
+    #[tokio::test]
+    async fn b17_a_server_may_give_the_token_back_as_a_string() {
+        let mut progress = Progress::new(Some(RawJson::from_static("7")), Instant::now());
+        let params = RawJson::from_static(r#"{"progressToken":"12","progress":1}"#);
+        let note = Notification::new(notification::PROGRESS, Some(params));
+        assert!(progress.relay(&note, 13).is_none());
+        let relayed = text(progress.relay(&note, 12)).unwrap();
+        assert!(relayed.contains(r#""progressToken":7"#), "{relayed}");
     }
 
     #[tokio::test(start_paused = true)]

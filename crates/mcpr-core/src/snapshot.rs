@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use mcpr_bridge::{Identity, server_info};
 use mcpr_protocol::RawJson;
-use mcpr_registry::{Kind, Listing, ServerName, ServerState, States, View, instructions};
+use mcpr_registry::{Compared, Kind, Listing, ServerName, ServerState, States, View, instructions};
 use mcpr_upstream::Freshness;
 
-use crate::pins::Judged;
 use crate::plan::Plan;
 use crate::scope::Scope;
 use crate::sight::{Sight, Sights};
@@ -45,7 +44,7 @@ pub(crate) struct ServerSeen {
     /// What it offers; nothing if it is not to be used.
     pub(crate) listing: Option<Listing>,
     /// How its tools compare with what is approved, where that is wanted.
-    pub(crate) judged: Option<Arc<Judged>>,
+    pub(crate) judged: Option<Arc<Compared>>,
     /// How it is; nothing if it is not to be used.
     pub(crate) state: Option<(ServerState, Option<String>)>,
     /// Whether its items are not listed.
@@ -137,7 +136,7 @@ impl Snapshot {
     }
 
     /// How the tools of a server compare with what is approved, where that is wanted.
-    pub(crate) fn judged(&self, server: &ServerName) -> Option<&Arc<Judged>> {
+    pub(crate) fn judged(&self, server: &ServerName) -> Option<&Arc<Compared>> {
         self.seen(server)?.judged.as_ref()
     }
 

@@ -40,8 +40,8 @@ impl Gateway {
         }
     }
 
-    /// Reads the configuration again, and says in the log what came of it.
-    pub async fn reload_and_tell(&self) {
+    /// Reads the configuration again, and says in the log what came of it; whether it was taken over.
+    pub async fn reload_and_tell(&self) -> bool {
         match self.reload().await {
             Ok(reloaded) => {
                 for setting in reloaded.needs_restart {
@@ -50,12 +50,16 @@ impl Gateway {
                 for warning in reloaded.warnings {
                     tracing::warn!(reason = warning, "configuration");
                 }
+                true
             }
-            Err(failure) => tracing::error!(
-                reason = failure.message,
-                hint = failure.hint,
-                "the configuration was not taken over"
-            ),
+            Err(failure) => {
+                tracing::error!(
+                    reason = failure.message,
+                    hint = failure.hint,
+                    "the configuration was not taken over"
+                );
+                false
+            }
         }
     }
 }

@@ -40,4 +40,6 @@ pub mod key {
     pub const PREFER: &str = "dev.mcpr/prefer";
     /// Which gateway introduces itself, so that none takes itself for one of its servers.
     pub const GATEWAY: &str = "dev.mcpr/gateway";
+    /// The gateways that a listed item has come through, so that none takes it over twice.
+    pub const GATEWAYS: &str = "dev.mcpr/gateways";
 }

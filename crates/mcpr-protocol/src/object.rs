@@ -34,6 +34,16 @@ pub enum ObjectError {
     Duplicate(String),
 }
 
+/// `{}`.
+impl Default for Object {
+    fn default() -> Self {
+        Self {
+            raw: RawJson::from_static("{}"),
+            members: Vec::new(),
+        }
+    }
+}
+
 impl Object {
     /// Finds the members of `raw`.
     ///

@@ -117,6 +117,11 @@ impl Pin {
             definition,
         }
     }
+
+    /// A definition as it was stored. What cannot be read any more is as good as another definition.
+    pub fn stored(text: String) -> Self {
+        Self::new(RawJson::parse(text.into()).unwrap_or_else(|_| RawJson::from_static("null")))
+    }
 }
 
 /// What a server says of one name, in a buffer of its own: the listing may be long.

@@ -22,6 +22,20 @@ impl ServerName {
     }
 }
 
+/// What `server.tool` means among these servers: names of servers and tools may have dots, so it is the one
+/// with the longest name that fits. Nothing if none does, or no tool is named.
+pub fn server_and_tool<'s, 'n>(
+    name: &'n str,
+    servers: impl IntoIterator<Item = &'s ServerName>,
+) -> Option<(&'s ServerName, &'n str)> {
+    let parts = |server: &'s ServerName| {
+        let tool = name.strip_prefix(server.as_str())?.strip_prefix('.')?;
+        Some((server, tool)).filter(|(_, tool)| !tool.is_empty())
+    };
+    let fitting = servers.into_iter().filter_map(parts);
+    fitting.max_by_key(|(server, _)| server.as_str().len())
+}
+
 impl FromStr for ServerName {
     type Err = InvalidName;
 
@@ -73,6 +87,22 @@ mod tests {
         }
         for name in ["", "a/b", "a\nb", &"x".repeat(65)] {
             assert_eq!(name.parse::<ServerName>(), Err(InvalidName(name.to_owned())));
+        }
+    }
+
+    #[test]
+    fn the_server_with_the_longest_name_that_fits_is_meant() {
+        let servers = ["a", "a.b", "c"].map(|name| name.parse::<ServerName>().unwrap());
+        for (name, meant) in [
+            ("a.b.c", Some(("a.b", "c"))),
+            ("a.b", Some(("a", "b"))),
+            ("a.bc", Some(("a", "bc"))),
+            ("c.", None),
+            ("c", None),
+            ("x.y", None),
+        ] {
+            let found = server_and_tool(name, &servers).map(|(server, tool)| (server.as_str(), tool));
+            assert_eq!(found, meant, "{name}");
         }
     }
 

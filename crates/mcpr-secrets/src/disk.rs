@@ -74,8 +74,16 @@ fn write(path: &Path, content: &[u8]) -> io::Result<()> {
 /// Has the folder remember the name of a file through a power cut.
 fn keep_name(path: &Path) -> io::Result<()> {
     match path.parent() {
-        Some(folder) if cfg!(unix) => File::open(folder)?.sync_all(),
+        Some(folder) if cfg!(unix) => File::open(named(folder))?.sync_all(),
         _ => Ok(()),
+    }
+}
+
+/// A folder by a name it can be opened by: that of a file without a path is empty.
+fn named(folder: &Path) -> &Path {
+    match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
     }
 }
 
@@ -87,7 +95,7 @@ fn make_folder(path: &Path) -> io::Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    builder.create(named(folder))
 }
 
 fn private() -> OpenOptions {
@@ -101,4 +109,15 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_a_path_is_in_the_folder_of_today() {
+        assert_eq!(named(Path::new("")), Path::new("."));
+        assert!(keep_name(Path::new("a-file-of-no-folder")).is_ok());
+    }
 }

@@ -60,9 +60,10 @@ pub enum VaultError {
     /// The key may be in the keyring of the system, which cannot be asked.
     #[cfg(feature = "keyring")]
     #[error(
-        "the keyring of the system, which may have the key of the secrets, cannot be asked; unlock it and try again"
+        "the keyring of the system, which may have the key of the secrets, cannot be asked; unlock it and try again, or put back \
+         the file `secrets.key` if the key was there"
     )]
-    Keyring(#[source] keyring::v1::Error),
+    Keyring(#[source] keyring_core::Error),
     /// The operating system gave no random bytes.
     #[error("the operating system gave no random bytes; try again later")]
     NoRandomness(#[source] getrandom::Error),

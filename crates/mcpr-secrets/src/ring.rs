@@ -41,7 +41,7 @@ impl Ring {
     pub(crate) fn read(&self) -> Result<Option<String>, VaultError> {
         match self.entry().and_then(|entry| entry.get_password()) {
             Ok(text) => Ok(Some(text)),
-            Err(keyring::v1::Error::NoEntry) => Ok(None),
+            Err(keyring_core::Error::NoEntry) => Ok(None),
             Err(error) => Err(VaultError::Keyring(error)),
         }
     }
@@ -53,8 +53,12 @@ impl Ring {
         kept.is_ok() && self.read().is_ok_and(|kept| kept.as_deref() == Some(text))
     }
 
+    /// The entry, in the store that the program has chosen, else in that of the system.
     #[cfg(feature = "keyring")]
-    fn entry(&self) -> keyring::v1::Result<keyring::v1::Entry> {
-        keyring::v1::Entry::new("mcpr", &self.name)
+    fn entry(&self) -> keyring_core::Result<keyring_core::Entry> {
+        if keyring_core::get_default_store().is_none() {
+            let _ = keyring::v1::Entry::store_status(); // Chooses it, if there is one.
+        }
+        keyring_core::Entry::new("mcpr", &self.name)
     }
 }

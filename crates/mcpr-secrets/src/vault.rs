@@ -139,6 +139,20 @@ impl Vault {
         Ok(removed)
     }
 
+    /// Copies the file of the secrets, as it is at one moment, into the place of `to`; whether there is one. The
+    /// key is not copied. The copy is for its owner alone and is on the disk when this returns.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or the copy not written; then what was at `to` is unchanged.
+    pub fn copy_to(&self, to: &Path) -> Result<bool, VaultError> {
+        let Some(content) = disk::read(&self.path)? else {
+            return Ok(false);
+        };
+        disk::replace(to, &content)?;
+        Ok(true)
+    }
+
     fn read(&self) -> Result<Contents, VaultError> {
         let Some(text) = disk::read(&self.path)? else {
             return Ok(Contents::empty());

@@ -106,7 +106,8 @@ impl Store for Sqlite {
     }
 
     async fn sealing_key(&self) -> Result<SealingKey, StoreError> {
-        self.0.run(tables::sealing_key).await
+        let read_only = self.is_read_only();
+        self.0.run(move |db| tables::sealing_key(db, read_only)).await
     }
 
     fn is_read_only(&self) -> bool {
@@ -223,9 +224,14 @@ impl HistoryStore for Sqlite {
     }
 
     async fn prune_calls(&self, older_than_ms: Option<i64>, max_bytes: u64) -> Result<u64, StoreError> {
-        self.0
-            .run(move |db| history::prune(db, older_than_ms, max_bytes))
-            .await
+        let mut gone = 0;
+        loop {
+            let step = move |db: &mut Connection| history::prune(db, older_than_ms, max_bytes);
+            match self.0.run(step).await? {
+                0 => return Ok(gone),
+                calls => gone += calls,
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 #![cfg(feature = "sqlite")]
 #![expect(clippy::unwrap_used, reason = "a story ends at its first surprise")]
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use mcpr_auth::{Minted, NewToken, Timestamp, TokenKind, mint};
 use mcpr_store::{CallQuery, CallRow, DatabaseFault, SavedListing, Store, StoreError, backup, inspect, open};
 use tempfile::TempDir;
+use tokio::sync::watch;
 
 const NOW: i64 = 1_800_000_000;
 
@@ -175,49 +177,101 @@ async fn the_file_is_for_its_owner_only() {
     assert_eq!(mode(&path), 0o600, "an older file is hidden again");
 }
 
-/// A file as the first mcpr made it, with a token and a listing.
-fn first_schema(path: &Path) {
-    fs::create_dir(path.parent().unwrap()).unwrap();
-    meddle(path, include_str!("../src/sqlite/schema/1.sql"));
-    meddle(
-        path,
-        "PRAGMA application_id = 0x6d637072; PRAGMA user_version = 1;
-         INSERT INTO tokens (id, hash, kind, name, prefix, scopes, created)
+/// What made each schema out of the one before, and what a mcpr of that schema may have written.
+const STEPS: [[&str; 2]; 5] = [
+    [
+        include_str!("../src/sqlite/schema/1.sql"),
+        "INSERT INTO tokens (id, hash, kind, name, prefix, scopes, created)
          VALUES ('tk_aaaaaaaa', zeroblob(32), 'pat', 'laptop', 'mcpr_pat_x7Q', 'read,call', 1800000000);
          INSERT INTO listings VALUES ('git', 1, 1800000000, CAST('[]' AS BLOB));",
-    );
+    ],
+    [
+        include_str!("../src/sqlite/schema/2.sql"),
+        "INSERT INTO calls (id, at_ms, duration_us, request_id, correlation_id, method, status, principal, bytes)
+         VALUES ('h_0', 1800000000000, 1, '', '', '', '', '', 1000);",
+    ],
+    [include_str!("../src/sqlite/schema/3.sql"), ""],
+    [
+        include_str!("../src/sqlite/schema/4.sql"),
+        "INSERT INTO pins VALUES ('git', '', '', 1800000000), ('git', 'push', '{}', 1800000000);",
+    ],
+    [include_str!("../src/sqlite/schema/5.sql"), ""],
+];
+
+/// A file as a mcpr of an earlier schema made it, with a token, a listing, a call and a pin as far as it knew them.
+fn earlier(path: &Path, schema: usize) {
+    fs::create_dir(path.parent().unwrap()).unwrap();
+    let steps = STEPS[..schema].as_flattened().concat();
+    let marks = format!("PRAGMA application_id = 0x6d637072; PRAGMA user_version = {schema};");
+    meddle(path, &format!("BEGIN; {steps} {marks} COMMIT;"));
+}
+
+/// A file as the first mcpr made it.
+fn first_schema(path: &Path) {
+    earlier(path, 1);
 }
 
 #[tokio::test]
-async fn a_file_of_an_older_mcpr_is_brought_up_to_date_and_loses_nothing() {
+async fn a_file_of_each_older_mcpr_is_brought_up_to_date_and_loses_nothing() {
+    for schema in 1..=STEPS.len() {
+        let (_folder, path) = place();
+        earlier(&path, schema);
+        let known = inspect(&path).unwrap().unwrap();
+        assert_eq!(known.is_current(), schema == STEPS.len(), "{schema}");
+
+        let store = open(&path).await.unwrap();
+
+        let tokens = store.tokens().await.unwrap();
+        assert_eq!((tokens[0].0.name.as_str(), tokens.len()), ("laptop", 1));
+        assert_eq!(store.listings().await.unwrap(), [listing(b"[]".to_vec())]);
+        assert!(store.toolsets().await.unwrap().is_empty());
+        let pins = store.pins().await.unwrap();
+        assert_eq!(pins.first().map(|of| of.tools.len()), (schema >= 4).then_some(1));
+        let calls = store.calls(CallQuery::default()).await.unwrap();
+        assert_eq!(calls.len(), usize::from(schema >= 2));
+        assert!(inspect(&path).unwrap().unwrap().is_current());
+    }
+}
+
+/// How many calls there are, and whether their bytes are counted right.
+fn counted(path: &Path) -> (u32, bool) {
+    let db = rusqlite::Connection::open(path).unwrap();
+    let right = "(SELECT bytes FROM calls_size) = coalesce(sum(bytes), 0)";
+    let both = format!("SELECT coalesce(sum(json_array_length(calls)), 0), {right} FROM call_batches");
+    db.query_row(&both, [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+}
+
+#[tokio::test]
+async fn log_06_the_size_of_the_history_is_that_of_its_calls_whatever_failed_meanwhile() {
     let (_folder, path) = place();
-    first_schema(&path);
-    assert!(!inspect(&path).unwrap().unwrap().is_current());
-
+    earlier(&path, 2);
     let store = open(&path).await.unwrap();
+    let call = |id: &str| CallRow {
+        id: id.to_owned(),
+        ..CallRow::default()
+    };
+    // One that the table refuses takes the whole batch with it.
+    meddle(
+        &path,
+        "CREATE TRIGGER refuse BEFORE INSERT ON call_batches WHEN new.last = 'h_x' BEGIN SELECT RAISE(ABORT, 'no'); END;",
+    );
 
-    let tokens = store.tokens().await.unwrap();
-    assert_eq!((tokens[0].0.name.as_str(), tokens.len()), ("laptop", 1));
-    assert_eq!(store.listings().await.unwrap(), [listing(b"[]".to_vec())]);
-    assert!(store.toolsets().await.unwrap().is_empty());
-    store.put_calls(vec![CallRow::default()]).await.unwrap();
-    assert_eq!(store.calls(CallQuery::default()).await.unwrap().len(), 1);
-    assert!(inspect(&path).unwrap().unwrap().is_current());
+    store.put_calls(vec![call("h_1"), call("h_0")]).await.unwrap();
+    assert_eq!(counted(&path), (2, true), "one was there");
+    store.put_calls(vec![call("h_2"), call("h_x")]).await.unwrap_err();
+    assert_eq!(counted(&path), (2, true));
+
+    assert_eq!(store.delete_calls(CallQuery::default()).await.unwrap(), 2);
+    assert_eq!(counted(&path), (0, true));
 }
 
 /// A file as mcpr made it when each call had a row of its own.
 fn schema_with_calls(path: &Path) {
-    first_schema(path);
-    for step in [
-        include_str!("../src/sqlite/schema/2.sql"),
-        include_str!("../src/sqlite/schema/3.sql"),
-        include_str!("../src/sqlite/schema/5.sql"),
-    ] {
-        meddle(path, step);
-    }
+    earlier(path, 4);
     meddle(
         path,
-        r#"PRAGMA user_version = 4;
+        r#"DELETE FROM calls;
         WITH RECURSIVE numbers(n) AS (SELECT 1000 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1599)
         INSERT INTO calls SELECT 'h_' || n, n, 7, n, 'c', 'tools/call', 'git', NULL, 'ok', NULL, NULL, 'local', NULL,
                                  NULL, '{"a":"\u0000"}', 109 FROM numbers;"#,
@@ -390,32 +444,34 @@ async fn ctl_01_a_backup_has_what_was_acknowledged_before_while_others_go_on_wri
     let store = open(&path).await.unwrap();
     add(&*store, "before").await;
     let key = store.sealing_key().await.unwrap();
+    let (acknowledged, mut count) = watch::channel(0);
     let writing = tokio::spawn({
         let store = store.clone();
         async move {
-            for number in 0..200 {
+            for number in 1.. {
                 add(&*store, &format!("token {number}")).await;
+                if acknowledged.send(number).is_err() {
+                    return; // The copy is made.
+                }
             }
         }
     });
+    let before = *count.wait_for(|count| *count > 2).await.unwrap();
 
     let bytes = backup(&path, &copy).unwrap().unwrap();
 
+    drop(count);
     writing.await.unwrap();
     assert_eq!(fs::metadata(&copy).unwrap().len(), bytes);
     assert!(inspect(&copy).unwrap().unwrap().is_current());
     let restored = open(&copy).await.unwrap();
-    let names: Vec<_> = restored
-        .tokens()
-        .await
-        .unwrap()
-        .into_iter()
-        .map(|(token, _)| token.name)
-        .collect();
-    assert!(
-        names.contains(&"before".to_owned()) && names.len() <= 201,
-        "{names:?}"
-    );
+    let tokens = restored.tokens().await.unwrap();
+    let names: HashSet<_> = tokens.into_iter().map(|(token, _)| token.name).collect();
+    // All until one moment, which was not before the copy began.
+    let copied = names.len() - 1;
+    let expected = (1..=copied).map(|number| format!("token {number}"));
+    assert!(copied >= before, "{copied} of {before}");
+    assert_eq!(names, expected.chain(["before".to_owned()]).collect());
     assert_eq!(restored.sealing_key().await.unwrap(), key);
 }
 
@@ -431,6 +487,20 @@ async fn ctl_01_a_backup_of_an_older_mcpr_stays_old_and_one_of_nothing_is_nothin
 
     assert_eq!(inspect(&copy).unwrap().unwrap().schema, 1);
     assert_eq!(open(&copy).await.unwrap().tokens().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn ctl_04_a_backup_of_a_newer_database_is_none() {
+    let (folder, path) = place();
+    let copy = folder.path().join("copy.db");
+    open(&path).await.unwrap().close().await;
+    meddle(&path, "PRAGMA user_version = 999");
+
+    let error = backup(&path, &copy).unwrap_err().to_string();
+
+    assert!(error.contains("written by a newer mcpr"), "{error}");
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
+    assert!(left.len() == 1 && !copy.exists(), "{left:?}");
 }
 
 #[tokio::test]

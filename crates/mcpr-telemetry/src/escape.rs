@@ -103,9 +103,26 @@ pub(crate) fn number(out: &mut Vec<u8>, number: u64) {
     }
 }
 
-/// Control characters, and those that are none: the separators of lines and the marks that turn the direction of
-/// writing.
-fn commands(c: char) -> bool {
+/// The text with an escape for what a terminal or a page would obey ([`commands`]), line ends included.
+///
+/// ```
+/// # use mcpr_telemetry::printable;
+/// assert_eq!(printable("a\u{1b}[2Kb\u{202e}"), r"a\u{1b}[2Kb\u{202e}");
+/// ```
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match commands(c) {
+            true => out.extend(c.escape_default()),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+/// Whether a terminal or a page would obey the character: control characters, and those that are none: the separators
+/// of lines and the marks that turn the direction of writing.
+pub fn commands(c: char) -> bool {
     let turns =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || c.is_control()

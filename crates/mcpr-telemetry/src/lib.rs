@@ -36,6 +36,7 @@ pub use call::{CallLog, CallRecord, HttpFacts, Payload, Status, Steps};
 pub use capture::Capture;
 pub use clock::rfc3339;
 pub use control::LogControl;
+pub use escape::{commands, printable};
 pub use init::{InitError, Telemetry, init};
 pub use level::{FATAL_TARGET, Format, Level, UnknownFormat, UnknownLevel};
 pub use memory::Memory;

@@ -7,6 +7,7 @@
 mod known;
 mod pairs;
 mod shapes;
+mod spellings;
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! For whom requests are made, and whose a message is that does not say so.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Waker};
 use std::time::Duration;
@@ -130,13 +130,12 @@ pub(crate) struct Floor {
 
 #[derive(Debug, Default)]
 struct Table {
-    seats: Vec<Seat>,
+    seats: HashMap<u64, Seat>,
     lingering: Lingering,
 }
 
 #[derive(Debug)]
 struct Seat {
-    id: u64,
     party: Party,
     mail: Backlog,
     reader: Option<Waker>,
@@ -145,19 +144,18 @@ struct Seat {
 impl Floor {
     /// Seats a request.
     pub(crate) fn enter(&self, id: u64, party: Party) {
-        self.table.lock().seats.push(Seat {
-            id,
+        let seat = Seat {
             party,
             mail: Backlog::default(),
             reader: None,
-        });
+        };
+        self.table.lock().seats.insert(id, seat);
     }
 
     /// Frees the seat of a request; one that is not settled the server may still be at.
     pub(crate) fn leave(&self, id: u64, settled: bool) {
         let mut table = self.table.lock();
-        let place = table.seats.iter().position(|seat| seat.id == id);
-        let Some(seat) = place.map(|place| table.seats.swap_remove(place)) else {
+        let Some(seat) = table.seats.remove(&id) else {
             return;
         };
         if !settled {
@@ -173,7 +171,7 @@ impl Floor {
     /// What came for a request beside its stream.
     pub(crate) fn mail(&self, id: u64, cx: &mut Context<'_>) -> Option<Message> {
         let mut table = self.table.lock();
-        let seat = table.seats.iter_mut().find(|seat| seat.id == id)?;
+        let seat = table.seats.get_mut(&id)?;
         let message = seat.mail.pop();
         if message.is_none() {
             seat.reader = Some(cx.waker().clone());
@@ -191,7 +189,7 @@ impl Floor {
         }
         let mut table = self.table.lock();
         let Table { seats, lingering } = &mut *table;
-        let open = seats.iter_mut().map(|seat| (seat.id, seat.party, seat));
+        let open = seats.iter_mut().map(|(id, seat)| (*id, seat.party, seat));
         let Some(seat) = owner(&message, open, lingering) else {
             return Some(message);
         };

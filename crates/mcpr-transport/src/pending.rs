@@ -27,6 +27,8 @@ pub struct Pending {
 #[derive(Debug)]
 pub struct Ticket {
     id: u64,
+    /// Whether the server may have been asked: what was never sent is forgotten at once.
+    asked: bool,
     slot: Arc<Slot>,
     pending: Arc<Pending>,
 }
@@ -121,6 +123,7 @@ impl Pending {
         table.open.insert(id, Arc::clone(&slot));
         Ok(Ticket {
             id,
+            asked: false,
             slot,
             pending: Arc::clone(self),
         })
@@ -309,7 +312,10 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.pending.leave(self.id);
+        match self.asked {
+            true => self.pending.leave(self.id),
+            false => self.pending.forget(self.id),
+        }
         let dropped = self.slot.inbox.lock().dropped;
         if dropped > 0 {
             warn!(
@@ -318,12 +324,6 @@ impl Drop for Ticket {
                 "messages were dropped: nobody read them in time"
             );
         }
-    }
-}
-
-impl Drop for Attending {
-    fn drop(&mut self) {
-        self.0.pending.forget(self.0.id);
     }
 }
 
@@ -336,8 +336,9 @@ impl Answering for Attending {
 }
 
 impl<W: Withdraw> Waiting<W> {
-    /// Waits at a place; `withdraw` says how the request is given up, where it can be.
-    pub fn new(ticket: Ticket, withdraw: Option<Arc<W>>) -> Self {
+    /// Waits at the place of a request that was sent; `withdraw` says how it is given up, where it can be.
+    pub fn new(mut ticket: Ticket, withdraw: Option<Arc<W>>) -> Self {
+        ticket.asked = true;
         Self {
             ticket,
             withdraw,

@@ -94,8 +94,7 @@ pub(crate) fn params(version: Version, params: &Object) -> Rope {
             params.raw().clone().into()
         };
     }
-    let empty = RawJson::from_static("{}");
-    let none = Object::read(&empty).expect("an empty object is one");
+    let none = Object::default();
     let mut meta = Edit::new(&none);
     let capabilities = Abilities::ALL_RELAYED.declared(version);
     for (member, value) in Envelope::members(version, &capabilities, &client_info()) {

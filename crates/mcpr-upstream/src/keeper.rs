@@ -270,3 +270,39 @@ pub(crate) fn jittered(delay: Duration, cap: Duration) -> Duration {
         cap.mul_f64(1.0 - fifth)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    /// How long a thousand servers wait that were lost together.
+    fn crowd(delay: Duration) -> Vec<Duration> {
+        (0..1000).map(|_| jittered(delay, MINUTE)).collect()
+    }
+
+    #[test]
+    fn srv_04_a_delay_is_up_to_a_fifth_longer_and_at_the_cap_up_to_a_fifth_shorter() {
+        // The delay, and the least and the most that comes of it, in seconds.
+        let table = [(0, 0, 0), (5, 5, 6), (40, 40, 48), (55, 48, 60), (60, 48, 60)];
+        for (delay, least, most) in table {
+            let bounds = Duration::from_secs(least)..=Duration::from_secs(most);
+            let told = crowd(Duration::from_secs(delay));
+            assert!(told.iter().all(|one| bounds.contains(one)), "{delay} s: {told:?}");
+        }
+    }
+
+    #[test]
+    fn srv_04_servers_that_were_lost_together_do_not_come_back_together() {
+        for (delay, least) in [(10, 10.0), (60, 48.0)] {
+            let told = crowd(Duration::from_secs(delay));
+            let tenth = |one: &Duration| ((one.as_secs_f64() - least) / (delay as f64 * 0.02)) as usize;
+            for part in 0..10 {
+                // About a hundred; one beside the last belongs to it.
+                let count = told.iter().filter(|one| tenth(one).min(9) == part).count();
+                assert!((25..300).contains(&count), "{count} in part {part} of {delay} s");
+            }
+        }
+    }
+}

@@ -25,6 +25,7 @@ mod server;
 mod spec;
 mod status;
 mod turn;
+mod way;
 mod wishes;
 
 pub use audience::{Audience, NoAudience};

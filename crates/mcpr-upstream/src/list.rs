@@ -13,6 +13,7 @@ use crate::ask::{ask, params};
 use crate::fresh::{Fresh, Freshness};
 use crate::introduce::Introduced;
 use crate::status::Heard;
+use crate::way::Way;
 
 /// The most items of one list: a server that never ends it must not fill the memory.
 const MAX_ITEMS: usize = 20_000;
@@ -28,6 +29,8 @@ pub(crate) struct Lister<'a> {
     pub(crate) server: &'a str,
     pub(crate) transport: &'a dyn Transport,
     pub(crate) introduced: &'a Introduced,
+    /// Which gateway reads them.
+    pub(crate) instance: &'a str,
     /// For one page.
     pub(crate) limit: Duration,
     /// How many pages of one list are read.
@@ -39,6 +42,18 @@ pub(crate) struct Lister<'a> {
 pub(crate) struct Listed {
     pub(crate) offers: Arc<Offers>,
     pub(crate) fresh: Fresh,
+}
+
+impl Listed {
+    /// The lists that are not as they were before.
+    pub(crate) fn differ(&self, before: Option<&Offers>) -> Heard {
+        let differs = |kind| before.is_none_or(|before| before.items(kind) != self.offers.items(kind));
+        Heard {
+            tools: differs(Kind::Tools),
+            prompts: differs(Kind::Prompts),
+            resources: differs(Kind::Resources) || differs(Kind::Templates),
+        }
+    }
 }
 
 /// One list.
@@ -149,6 +164,10 @@ impl Lister<'_> {
     fn read_page(&self, result: &RawJson, kind: Kind, asked_at: Instant) -> Option<Page> {
         let object = Object::read(result).ok()?;
         let items = object.get(kind.member())?.elements()?;
+        let items: Vec<RawJson> = items
+            .into_iter()
+            .filter_map(|item| self.way().take(item))
+            .collect();
         let freshness = match self.introduced.version.era() {
             Era::Stateless => Freshness::read(&object, asked_at),
             Era::Session if self.introduced.announced.has(kind) => Freshness::ANNOUNCED,
@@ -162,6 +181,13 @@ impl Lister<'_> {
             },
             next: object.text("nextCursor"),
         })
+    }
+
+    fn way(&self) -> Way<'_> {
+        Way {
+            to: self.instance,
+            from: self.introduced.gateway.as_deref(),
+        }
     }
 
     fn complain(&self, kind: Kind, reason: &str) {
@@ -209,8 +235,7 @@ fn each_once(mut items: Vec<RawJson>) -> Vec<RawJson> {
 }
 
 fn list_params(version: Version, cursor: Option<&String>) -> mcpr_protocol::Rope {
-    let empty = RawJson::from_static("{}");
-    let none = Object::read(&empty).expect("an empty object is one");
+    let none = Object::default();
     let Some(cursor) = cursor else {
         return params(version, &none);
     };

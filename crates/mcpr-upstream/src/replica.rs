@@ -183,6 +183,7 @@ impl Replica {
 
     /// Counts a request that was answered.
     pub fn answered(&self) {
+        tracing::trace!(server = %self.server, "the server has answered");
         self.answers.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -198,6 +199,7 @@ impl Replica {
     /// As [`Transport::open`].
     pub async fn open(&self, request: Outgoing) -> Result<Exchange, Failed> {
         self.opened().await;
+        tracing::trace!(server = %self.server, request_id = request.id, method = request.method.as_str(), "asking the server");
         self.transport.open(request).await
     }
 
@@ -207,6 +209,7 @@ impl Replica {
     ///
     /// As [`Transport::send`].
     pub async fn send(&self, message: Message) -> Result<(), Failed> {
+        tracing::trace!(server = %self.server, "telling the server");
         self.transport.send(message).await
     }
 

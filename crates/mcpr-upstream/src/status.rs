@@ -368,6 +368,15 @@ impl Heard {
         }
     }
 
+    /// Those of them that are among `others`.
+    pub(crate) fn within(self, others: Self) -> Self {
+        Self {
+            tools: self.tools && others.tools,
+            prompts: self.prompts && others.prompts,
+            resources: self.resources && others.resources,
+        }
+    }
+
     pub(crate) fn any(self) -> bool {
         self != Self::default()
     }

@@ -17,7 +17,10 @@ use mcpr_upstream::{
 };
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Sleep, sleep, timeout};
+
+/// How long anything may take, by the clock that is paused.
+const LIMIT: Duration = Duration::from_secs(3600);
 
 /// How the server takes a ping.
 #[derive(Clone, Copy)]
@@ -179,10 +182,25 @@ async fn await_start(pool: &Pool, count: u64) -> Arc<Upstream> {
     let upstream = server.only_backend().expect("it has one").clone();
     let mut changes = pool.changes();
     let ready = |status: &mcpr_upstream::Status| status.starts >= count && status.replica.is_some();
-    while !ready(&upstream.status()) {
-        changes.changed().await.expect("the pool lives");
-    }
+    let started = async {
+        while !ready(&upstream.status()) {
+            changes.changed().await.expect("the pool lives");
+        }
+    };
+    timeout(LIMIT, started)
+        .await
+        .expect("it is connected to so often");
     upstream
+}
+
+/// Waits until only so many of the pings that are foreseen have not come.
+async fn await_pings(server: &Server, left: usize) {
+    let heard = async {
+        while server.pings.lock().len() > left {
+            sleep(Duration::from_secs(1)).await;
+        }
+    };
+    timeout(LIMIT, heard).await.expect("the pings come");
 }
 
 #[tokio::test(start_paused = true)]
@@ -212,9 +230,7 @@ async fn b105_a_server_at_work_may_be_silent() {
         .replica()
         .unwrap()
         .enter(mcpr_transport::Party::GATEWAY, mcpr_upstream::Company::Any);
-    while server.pings.lock().len() > 2 {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-    }
+    await_pings(&server, 2).await;
     assert_eq!(
         upstream.status().starts,
         1,
@@ -245,9 +261,7 @@ async fn b47_a_stop_does_not_wait_for_the_answer_to_a_health_check() {
     let server = server(&[Ping::Unheard]);
     let pool = pool(&server);
     await_start(&pool, 1).await;
-    while !server.pings.lock().is_empty() {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-    }
+    await_pings(&server, 0).await;
     let began = tokio::time::Instant::now();
 
     pool.shutdown(Duration::from_secs(60)).await;
@@ -263,8 +277,7 @@ async fn await_end(pool: &Pool, upstream: &Upstream) {
             changes.changed().await.expect("the pool lives");
         }
     };
-    let limit = Duration::from_secs(60);
-    tokio::time::timeout(limit, ended).await.expect("it is ended");
+    timeout(LIMIT, ended).await.expect("it is ended");
 }
 
 #[tokio::test(start_paused = true)]

@@ -38,6 +38,16 @@ class Mcpr < Formula
     doc.install "README.md", "CHANGELOG.md"
   end
 
+  def caveats
+    <<~EOS
+      The gateway started by `brew services` shows no first token where its log can be read by others.
+      Make one while it runs, or before:
+        mcpr-ctl tokens create --name NAME
+      and for the entry of a client:
+        mcpr-ctl clients print NAME
+    EOS
+  end
+
   service do
     run [opt_bin/"mcpr-gateway", "serve"]
     keep_alive successful_exit: false

@@ -2,20 +2,22 @@
 
 use std::fs::{self, File};
 use std::io::Write;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 use mcpr_tests::client::Stateless;
 use mcpr_tests::http::{Answer, Connection, Request};
-use mcpr_tests::{Fake, binary, signal, wait_for, wait_until};
+use mcpr_tests::{Fake, binary, free_port, signal, wait_for, wait_until};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Has a program see mounts of its own, which it may make.
+const APART: [&str; 3] = ["--user", "--map-root-user", "--mount"];
 
 /// Makes the disk, puts what was laid out on it, and becomes the gateway.
 const MOUNT: &str = r#"mount -t tmpfs -o "size=$SIZE" none "$MCPR_HOME" && cp -a "$SEED"/. "$MCPR_HOME" && { $THEN 2>/dev/null || true; } && exec "$@""#;
@@ -41,24 +43,9 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// A disk of this size, such as `2m`; nothing where the system lets nobody mount one.
-    pub(crate) async fn of(size: &str) -> Option<Self> {
-        let may_mount = Command::new("unshare")
-            .args([
-                "--user",
-                "--map-root-user",
-                "--mount",
-                "mount",
-                "-t",
-                "tmpfs",
-                "none",
-                "/mnt",
-            ])
-            .stderr(Stdio::null())
-            .status();
-        if !may_mount.await.is_ok_and(|status| status.success()) {
-            return None;
-        }
+    /// A disk of this size, such as `2m`.
+    pub(crate) async fn of(size: &str) -> Self {
+        assert_may_mount().await;
         let folder = || tempfile::tempdir().unwrap();
         let mut stage = Self {
             seed: folder(),
@@ -77,7 +64,7 @@ impl Stage {
             .outside_ctl(&["tokens", "create", "--name", "test", "--scope", "admin"])
             .await;
         stage.token = made["secret"].as_str().unwrap().to_owned();
-        Some(stage)
+        stage
     }
 
     /// Lays out a configuration with this as what the gateway is told of itself.
@@ -137,7 +124,8 @@ impl Stage {
             .unwrap();
         let mut command = Command::new("unshare");
         command
-            .args(["--user", "--map-root-user", "--mount", "sh", "-c", MOUNT, "sh"])
+            .args(APART)
+            .args(["sh", "-c", MOUNT, "sh"])
             .arg(binary("mcpr-gateway"))
             .args(["serve", "--port", &self.port.to_string()])
             .env_clear()
@@ -250,6 +238,15 @@ impl Stage {
         .await;
     }
 
+    /// Has call after call be answered until the gateway has said this.
+    pub(crate) async fn says_while_called(&self, part: &str) {
+        wait_for(PATIENCE, &format!("`{part}` on stderr"), async || {
+            assert!(self.calls_work().await);
+            self.said().contains(part).then_some(())
+        })
+        .await;
+    }
+
     /// What the gateway has said so far.
     pub(crate) fn said(&self) -> String {
         fs::read_to_string(self.outside.path().join("stderr")).unwrap_or_default()
@@ -299,7 +296,19 @@ impl Stage {
     }
 }
 
-fn free_port() -> u16 {
-    let free = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    free.local_addr().unwrap().port()
+/// Fails where nobody may have a disk of his own, and says what to do about it.
+async fn assert_may_mount() {
+    let mut command = Command::new("unshare");
+    command.args(APART).args(["mount", "-t", "tmpfs", "none", "/mnt"]);
+    let tried = command
+        .output()
+        .await
+        .expect("`unshare` is there: install util-linux");
+    let told = String::from_utf8_lossy(&tried.stderr);
+    assert!(
+        tried.status.success(),
+        "these tests need user namespaces with a mount in them: {told}On Ubuntu 23.10 and newer `sudo sysctl -w \
+         kernel.apparmor_restrict_unprivileged_userns=0` allows them, on older Debians \
+         `kernel.unprivileged_userns_clone=1`; a container must be allowed to mount"
+    );
 }

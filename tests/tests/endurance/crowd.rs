@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use mcpr_tests::{Brood, Builder, Fake, Program, Received, cpu_time, figure, gateway, is_long};
+use mcpr_tests::{Brood, Builder, Fake, Program, Received, cpu_time, extent, figure, gateway, is_long};
 use serde_json::{Value, json};
 
 use crate::NOTHING_LEFT;
@@ -16,9 +16,12 @@ const BROKEN: usize = 10;
 
 const GOOD: usize = 70;
 
-/// Far more than a list takes that waits for nobody, and far less than one that does: on a busy machine
-/// a figure of the long form says more.
+/// Far more than a list takes that waits for nobody, and far less than one that does: the machine may be busy,
+/// and the program made for finding faults.
 const AT_ONCE: Duration = Duration::from_secs(2);
+
+/// What is promised, of a program as it is released.
+const PROMISED: Duration = Duration::from_millis(100);
 
 /// How long the processor is watched when all has settled.
 const WATCHED: Duration = Duration::from_secs(60);
@@ -111,6 +114,16 @@ async fn first_list(gateway: &Program) -> (Duration, usize) {
     (began.elapsed(), tools)
 }
 
+/// How long a first list may take.
+fn at_once() -> Duration {
+    let released = !cfg!(debug_assertions);
+    if released {
+        extent(AT_ONCE, PROMISED)
+    } else {
+        AT_ONCE
+    }
+}
+
 async fn all_good_are_ready(gateway: &Program) {
     let settled = |servers: &[Value]| {
         count(servers, "good", "ok") == GOOD
@@ -128,7 +141,7 @@ async fn srv_03_agg_12_b01_of_a_hundred_servers_the_seventy_good_ones_are_served
     let gateway = kinds.gateway(&brood).program(&brood).await;
 
     let (cold, listed) = first_list(&gateway).await;
-    assert!(cold < AT_ONCE, "{cold:?}");
+    assert!(cold < at_once(), "{cold:?}");
     assert!(listed < GOOD, "it did not wait for the servers");
     all_good_are_ready(&gateway).await;
     let most = kinds.most_starting();
@@ -145,7 +158,7 @@ async fn srv_03_agg_12_b01_of_a_hundred_servers_the_seventy_good_ones_are_served
     assert!(gateway.terminate().await.success());
     brood.all_gone_within(NOTHING_LEFT).await;
     let (warm, listed) = first_list(&gateway).await;
-    assert!(warm < AT_ONCE, "{warm:?}");
+    assert!(warm < at_once(), "{warm:?}");
     assert_eq!(listed, GOOD, "what was listed before is listed at once");
     figure(
         "first list of 100 servers, with the listings of before",

@@ -10,7 +10,7 @@ use mcpr_tests::fuzz::Dice;
 use mcpr_tests::http::Request;
 use mcpr_tests::{Brood, Client, Fake, Footprint, Program, extent, figure, gateway, is_long};
 use serde_json::{Value, json};
-use tokio::time::{Instant, interval, sleep};
+use tokio::time::{Instant, interval, sleep, timeout};
 
 use crate::{SLACK, text};
 use attack::{Kind, Plan};
@@ -20,6 +20,9 @@ const ATTACKERS: usize = 32;
 
 /// How long an honest client waits between two calls, as one does who thinks.
 const THINKING: Duration = Duration::from_millis(400);
+
+/// What an honest client takes for a gateway that hangs.
+const HANGING: Duration = Duration::from_secs(5);
 
 /// How much slower the slowest hundredth of the calls of honest clients may be beside an attack.
 const SLOWER: u32 = 3;
@@ -73,7 +76,8 @@ impl World {
             sleep(THINKING.mul_f64(Dice::new(n).below(1000) as f64 / 1000.0)).await;
             while Instant::now() < until {
                 let begun = Instant::now();
-                let answer = client.call("a_t", r#"{"n":1}"#).await.message();
+                let call = timeout(HANGING, client.call("a_t", r#"{"n":1}"#)).await;
+                let answer = call.expect("an honest client is answered soon").message();
                 assert_eq!(text(&answer), r#"{"n":1}"#);
                 took.push(begun.elapsed());
                 sleep(THINKING).await;
@@ -83,7 +87,7 @@ impl World {
         join_all(took).await.concat()
     }
 
-    /// Sends so many attacks in this time, or as fast as can be, and gives how many of each kind.
+    /// Sends so many attacks in this time, or as fast as can be, and gives how many of each kind were sent.
     async fn attacks(&self, count: usize, span: Duration) -> Vec<(Kind, usize)> {
         let _silent = self.plan.strangers().await;
         let each = count / ATTACKERS;
@@ -98,7 +102,7 @@ impl World {
                 if let Some(clock) = &mut clock {
                     clock.tick().await;
                 }
-                done.push(self.plan.attack(&mut dice).await);
+                done.extend(self.plan.attack(&mut dice).await);
             }
             done
         });
@@ -149,6 +153,9 @@ async fn sec_05_ten_thousand_hostile_requests_harm_nobody_else() {
     assert_eq!(alive.status(), 200, "{}", world.gateway.complaints());
     let after = before.is_kept_by(world.gateway.pid(), SLACK).await;
     let beside = p99(beside);
+    // Each kind has about the same share.
+    let few = count / Kind::ALL.len() / 2;
+    assert!(attacks.iter().all(|(_, sent)| *sent > few), "{attacks:?}");
     figure("hostile requests", format_args!("{attacks:?}"));
     figure(
         "p99 of honest clients, quiet and beside them",

@@ -152,11 +152,9 @@ impl World {
             };
             let message = self.count(answer.message());
             assert!(message["result"].is_object(), "{message}");
-            drop(client.begin(
-                "tools/call",
-                r#""name":"steady_slow","arguments":{}"#,
-                Some("steady_slow"),
-            ));
+            let slow = client.text("1", "tools/call", r#""name":"steady_slow","arguments":{}"#);
+            let slow = client.post(&slow, "tools/call", Some("steady_slow"));
+            drop(slow.start(client.port).await);
         }
     }
 
@@ -263,6 +261,8 @@ async fn b34_srv_04_after_days_in_minutes_a_gateway_holds_what_it_held_at_first(
         figure("soak", format_args!("{made} requests: {now:?}"));
     }
 
+    let broken_off = world.steady.received_of("notifications/cancelled").len();
+    assert!(broken_off > 0, "calls were closed before their answers");
     before.is_kept_by(world.gateway.pid(), SLACK).await;
     assert!(world.gateway.terminate().await.success());
     world.brood.all_gone_within(NOTHING_LEFT).await;

@@ -137,6 +137,19 @@ async fn b104_http_05_so_does_the_limit_of_silence() {
     join_all(silent().map(expire)).await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn b104_http_05_a_server_that_starts_is_not_silent() {
+    let fake = Fake::script().tool("t").delay("start", 1.0).stdio();
+    let own = json!({ "lazy": true, "timeouts": { "silence": "500ms" } });
+    let before = gateway().fake("a", &fake).ready().await;
+    before.core.shutdown().await;
+    let builder = gateway().fake_with("a", &fake, own).at_home_of(&before);
+    let gateway = builder.start().await;
+    let client = gateway.client().await;
+
+    assert_eq!(text(&client.call("a_t", r#"{"n":1}"#).await), r#"{"n":1}"#);
+}
+
 async fn expires(fake: Fake, setting: &str, expected: &str) {
     let own = json!({ "timeouts": { setting: "1s" }, "maxConcurrency": 1 });
     let gateway = gateway().fake_with("a", &fake, own).ready().await;

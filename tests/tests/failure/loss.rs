@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use mcpr_tests::{Fake, gateway, wait_until};
+use mcpr_tests::{Fake, gateway, wait_for, wait_until};
 use serde_json::json;
 
 use crate::{AT_ONCE, impatient, reason, text};
@@ -161,9 +161,11 @@ async fn b21_srv_06_a_call_brings_the_next_attempt_forward_but_not_at_every_turn
     fake.restart();
     let (client, began) = (gateway.client().await, Instant::now());
 
-    while gateway.server("a").await["state"] != "ok" {
+    wait_for(Duration::from_secs(30), "a server that is back", async || {
         client.call("a_t", "{}").await;
-    }
+        (gateway.server("a").await["state"] == "ok").then_some(())
+    })
+    .await;
 
     assert!(began.elapsed() > Duration::from_secs(3), "once in five seconds");
     assert_eq!(gateway.server("a").await["starts"], 2);

@@ -6,6 +6,7 @@
 )]
 
 mod cancel;
+mod circles;
 mod eras;
 mod errors;
 mod http_servers;

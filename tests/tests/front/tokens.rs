@@ -202,6 +202,36 @@ async fn sec_02_why_a_token_does_not_see_a_tool_is_explained() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn sec_02_a_token_that_is_over_or_not_clearly_meant_explains_nothing() {
+    let (gateway, _servers) = two_servers().await;
+    for name in ["over", "dup", "dup"] {
+        made(&gateway, json!({ "name": name })).await;
+    }
+    gateway.operate("tokens/revoke", json!({ "which": "over" })).await;
+    let explain = async |token: &str| {
+        gateway
+            .operate("tools/explain", json!({ "name": "a.x", "token": token }))
+            .await
+    };
+
+    let over = explain("over").await;
+    assert_eq!(
+        [&over["visible"], &over["callable"]],
+        [&json!(false); 2],
+        "{over}"
+    );
+    assert!(over.to_string().contains("the token was revoked at "), "{over}");
+    let twice = explain("dup").await;
+    assert!(
+        twice["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("names several tokens"),
+        "{twice}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn sec_05_a_token_has_a_rate_of_its_own_in_place_of_the_usual_one() {
     let limits = json!({ "perPrincipal": { "rate": "2/h" } });
     let gateway = gateway().own("limits", limits).start().await;

@@ -151,6 +151,21 @@ async fn a_server_that_never_has_enough_is_given_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn sec_05_a_server_that_asks_for_too_much_at_once_is_given_up() {
+    let asks = |count: usize| {
+        let ask = json!({ "method": "roots/list" });
+        asking_all(&json!([vec![ask; count]]).to_string())
+    };
+    for (_place, talk) in calls(|| asks(65)).await {
+        assert_eq!(talk.questions.len(), 0);
+        assert!(talk.text().contains("more than 64 things at once"), "{talk:?}");
+    }
+    for (_place, talk) in calls(|| asks(64)).await {
+        assert_eq!(talk.questions.len(), 64);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_question_that_cannot_be_read_is_a_failure_of_the_tool() {
     for odd in [
         r#"{"resultType":"input_required"}"#,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use mcpr_tests::talk::{Peer, Saying};
-use mcpr_tests::{Fake, Gateway, await_no_process, gateway, wait_until};
+use mcpr_tests::{Fake, Gateway, await_no_process, gateway, logged, wait_until};
 use serde_json::json;
 
 use crate::pairs::{CONNECTIONS, NAME, always, asks, echo, forms};
@@ -178,6 +178,7 @@ async fn a_further_process_that_is_lost_is_replaced_at_the_next_need() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_can_run_only_once_has_its_clients_one_after_the_other() {
+    logged();
     let fake = asks("elicitation/create", NAME).stdio();
     let folder = tempfile::tempdir().unwrap();
     let [program, spec] = fake.command();
@@ -185,8 +186,13 @@ async fn a_server_that_can_run_only_once_has_its_clients_one_after_the_other() {
         "mkdir {}/lock || exit 1; exec {program} {spec}",
         folder.path().display()
     );
+    // Other tests log of servers by other names; its tools are called as theirs are.
+    let own = json!({ "prefix": "a" });
     let gateway = gateway()
-        .server("a", json!({ "command": "sh", "args": ["-c", once] }))
+        .server(
+            "single",
+            json!({ "command": "sh", "args": ["-c", once], "mcpr": own }),
+        )
         .ready()
         .await;
     let (first, _connection, id) = waiting(&gateway).await;
@@ -197,10 +203,8 @@ async fn a_server_that_can_run_only_once_has_its_clients_one_after_the_other() {
             .await
     });
     let tried = || {
-        mcpr_tests::logged()
-            .iter()
-            .any(|line| line.contains("a further connection"))
-            .then_some(())
+        let told = |line: &String| line.contains("single") && line.contains("a further connection");
+        logged().iter().any(told).then_some(())
     };
     wait_until(Duration::from_secs(10), "a further process is tried", tried).await;
 

@@ -201,6 +201,30 @@ async fn a_server_that_is_lost_meanwhile_is_told_to_the_client_that_comes_back()
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn agg_08_a_call_that_went_on_is_unknown_at_the_end_of_the_gateway() {
+    let slow = r#"{"progress":{"count":2,"interval":60,"after":true}}"#;
+    let fake = asks("elicitation/create", NAME).with(slow).stdio();
+    let builder = gateway().fake("a", &fake);
+    let gateway = builder.own("drain", json!({ "grace": "100ms" })).ready().await;
+    let able = gateway.able(&forms()).with(r#""progressToken":7"#);
+    let talk = able.call("a_ask", "{}", "").await;
+    let retry = talk.retry(&all(&talk));
+
+    let stop = async {
+        fake.await_answers(1).await;
+        gateway.stop().await
+    };
+    let (told, _) = tokio::join!(able.call("a_ask", "{}", &retry), stop);
+
+    let data = &told.message()["error"]["data"];
+    assert_eq!(
+        (&data["reason"], &data["retry"]),
+        (&json!("outcome_unknown"), &json!("unsafe")),
+        "{told:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn at_the_end_of_the_gateway_the_server_hears_that_nobody_comes_back() {
     for (place, _able, _talk) in suspended(|| asks("elicitation/create", NAME)).await {
         let call = place.fake.received_of("tools/call")[0].message()["id"].clone();

@@ -3,13 +3,17 @@
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::time::Duration;
 
 use mcpr_tests::client::Session;
-use mcpr_tests::{Brood, Program, gateway};
+use mcpr_tests::{Brood, Program, gateway, wait_for};
 use serde_json::json;
 
 /// Requests whose lines are so long that some thousand fill what may wait for a destination.
 const MOUTHFUL: usize = 2048;
+
+/// How long it may take until lines are lost.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 async fn program() -> Program {
     gateway().with_builtins().program(&Brood::new()).await
@@ -45,9 +49,11 @@ async fn log_03_a_reader_of_stderr_who_never_reads_holds_no_call_and_the_loss_is
     program.listening().await;
     let client = program.client().await;
 
-    while figure(&program, "shed").await == 0 {
+    wait_for(PATIENCE, "a line that is left out", async || {
         babble(&client, 100).await;
-    }
+        (figure(&program, "shed").await > 0).then_some(())
+    })
+    .await;
     client.request("the/last/one", "{}").await;
     let file = log_file(&program);
     let told = tokio::task::spawn_blocking(move || read_until(&mut reader, "stderr was too slow"));
@@ -77,7 +83,10 @@ async fn log_02_a_full_disk_is_told_once_on_stderr_which_goes_on() {
     for _ in 0..3 {
         let before = figure(&program, "lost").await;
         client.request("made/up", "{}").await;
-        while figure(&program, "lost").await == before {}
+        wait_for(PATIENCE, "a line that is lost", async || {
+            (figure(&program, "lost").await > before).then_some(())
+        })
+        .await;
     }
 
     let told = program.complaints();

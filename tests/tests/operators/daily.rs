@@ -7,7 +7,7 @@ use std::time::Duration;
 use mcpr_admin::{
     Client, ListProjects, ListServers, ListTokens, ListToolsets, Operation, ServerState, TokenState,
 };
-use mcpr_tests::{binary, wait_until};
+use mcpr_tests::{binary, wait_for, wait_until};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
@@ -43,11 +43,12 @@ impl Stage {
             socket.exists().then_some(())
         })
         .await;
-        let is_well = async || {
-            let servers = self.client().run(&ListServers {}).await;
-            servers.is_ok_and(|list| list.servers.iter().all(|server| server.state == ServerState::Ok))
-        };
-        while !is_well().await {}
+        wait_for(Duration::from_secs(30), "servers that are well", async || {
+            let list = self.client().run(&ListServers {}).await.ok()?;
+            let well = list.servers.iter().all(|server| server.state == ServerState::Ok);
+            well.then_some(())
+        })
+        .await;
     }
 
     fn client(&self) -> Client {

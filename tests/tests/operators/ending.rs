@@ -1,8 +1,10 @@
 //! A gateway that is drained: what is under way ends, nothing new begins.
 
+use std::time::Duration;
+
 use mcpr_tests::client::Session;
 use mcpr_tests::http::{Answer, Request};
-use mcpr_tests::{Fake, Gateway, gateway};
+use mcpr_tests::{Fake, Gateway, gateway, wait_for};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -25,12 +27,11 @@ fn slow(seconds: f64) -> Fake {
 
 /// Waits until the gateway refuses calls, and gives what it says.
 async fn refused(client: &Session) -> Value {
-    loop {
+    wait_for(Duration::from_secs(10), "a refusal", async || {
         let answer = client.call("a_none", "{}").await;
-        if answer["error"]["data"]["reason"] != "unknown_tool" {
-            return answer;
-        }
-    }
+        (answer["error"]["data"]["reason"] != "unknown_tool").then_some(answer)
+    })
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]

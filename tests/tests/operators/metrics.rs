@@ -1,8 +1,11 @@
 //! What is counted (LOG-07).
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use mcpr_tests::http::Request;
 use mcpr_tests::{Fake, gateway};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The lines of a metric, without those of buckets.
 fn lines<'t>(text: &'t str, metric: &str) -> Vec<&'t str> {
@@ -61,4 +64,92 @@ async fn log_07_metrics_tell_of_calls_servers_and_backends_to_operators_only() {
         ["mcpr_auth_failures_total 1"]
     );
     assert!(text.ends_with("# EOF\n"));
+}
+
+/// What a dashboard asks for.
+#[derive(Debug, Default)]
+struct Asked {
+    metrics: BTreeSet<String>,
+    labels: BTreeSet<String>,
+}
+
+impl Asked {
+    /// What the dashboard that is shipped asks for.
+    fn of_dashboard() -> Self {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/deploy/grafana/mcpr.json");
+        let text = std::fs::read_to_string(file).expect("the dashboard is there");
+        let mut asked = Self::default();
+        asked.read(&serde_json::from_str(&text).expect("a dashboard is JSON"));
+        asked
+    }
+
+    fn read(&mut self, value: &Value) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| self.read(item)),
+            Value::Object(members) => members.iter().for_each(|(name, value)| match value.as_str() {
+                Some(text) if name == "expr" => self.read_expression(text),
+                _ => self.read(value),
+            }),
+            _ => {}
+        }
+    }
+
+    fn read_expression(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(at) = rest.find(|c: char| c == '{' || c.is_ascii_alphabetic()) {
+            rest = match labels(&rest[at..]) {
+                Some((labels, after)) => {
+                    let names = labels.split(',').map(|label| word(label.trim()).0);
+                    self.labels.extend(names.map(str::to_owned));
+                    after
+                }
+                None => {
+                    let (word, after) = word(&rest[at..]);
+                    self.metrics
+                        .extend(word.starts_with("mcp").then(|| word.to_owned()));
+                    after
+                }
+            };
+        }
+    }
+}
+
+/// The labels that this begins with, in braces or in parentheses behind `by`, and what comes after them.
+fn labels(text: &str) -> Option<(&str, &str)> {
+    let selected = text.strip_prefix('{').and_then(|list| list.split_once('}'));
+    selected.or_else(|| text.strip_prefix("by (")?.split_once(')'))
+}
+
+/// The word that this begins with, and what comes after it.
+fn word(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| c != '_' && !c.is_ascii_alphanumeric());
+    text.split_at(end.unwrap_or(text.len()))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn log_07_the_dashboard_asks_for_what_a_gateway_tells() {
+    let asked = Asked::of_dashboard();
+    // It dies at each call, which is then made again, because that does no harm.
+    let tool = r#"{"name":"t","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}"#;
+    let fake = Fake::script()
+        .tool_entry(tool)
+        .with(r#"{"exit_on": "tools/call"}"#)
+        .stdio();
+    let gateway = gateway().fake("git", &fake).ready().await;
+    gateway.client().await.call("git_t", "{}").await;
+    let told = Request::get("/metrics").token(&gateway.another_token(&["admin"]).await);
+
+    let told = told.send(gateway.port).await.text();
+
+    assert!(asked.metrics.len() > 7 && asked.labels.len() > 4, "{asked:?}");
+    for metric in &asked.metrics {
+        let is = |line: &str| {
+            line.strip_prefix(&**metric)
+                .is_some_and(|rest| rest.starts_with(['{', ' ']))
+        };
+        assert!(told.lines().any(is), "{metric} is not in {told}");
+    }
+    for label in &asked.labels {
+        assert!(told.contains(&format!("{label}=\"")), "{label} is not in {told}");
+    }
 }

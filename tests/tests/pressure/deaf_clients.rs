@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use mcpr_tests::{Fake, Gateway, gateway};
-use serde_json::{Value, json};
+use mcpr_tests::{Fake, Gateway, gateway, wait_for};
+use serde_json::json;
 
 use crate::wire::Wire;
 
@@ -28,15 +28,15 @@ async fn serving(fake: &Fake) -> Gateway {
 /// Waits until somebody else is served. Each of its calls has a limit of its own.
 async fn others_are_served(gateway: &Gateway) {
     let client = gateway.client().await;
-    let end = tokio::time::Instant::now() + Duration::from_secs(5);
-    let mut answer = Value::Null;
-    while answer["result"].is_null() {
-        assert!(
-            tokio::time::Instant::now() < end,
-            "the server is still held up: {answer}"
-        );
-        answer = client.call("a_quick", "{}").await;
-    }
+    wait_for(
+        Duration::from_secs(30),
+        "an answer to somebody else",
+        async || {
+            let answer = client.call("a_quick", "{}").await;
+            answer["result"].is_object().then_some(())
+        },
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use mcpr_tests::client::Session;
 use mcpr_tests::http::{Connection, Head, Request};
-use mcpr_tests::{Gateway, gateway};
+use mcpr_tests::{Gateway, gateway, wait_for};
 use serde_json::Value;
 
 use crate::wire::Wire;
 use crate::{assert_busy, data, per_principal};
+
+/// How long it may take until something has ended.
+const SOON: Duration = Duration::from_secs(10);
 
 const SETTING: &str = "`limits.perPrincipal.streams`";
 
@@ -73,10 +76,11 @@ async fn sec_05_a_stream_that_ends_makes_room() {
 
     drop((stream, listening));
 
-    let end = tokio::time::Instant::now() + Duration::from_secs(10);
-    while listen(&gateway).await.0.header("content-type") != Some("text/event-stream") {
-        assert!(tokio::time::Instant::now() < end, "the closed ones still count");
-    }
+    wait_for(SOON, "room for a stream", async || {
+        let (head, _) = listen(&gateway).await;
+        (head.header("content-type") == Some("text/event-stream")).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,14 +100,14 @@ async fn sec_05_the_limit_holds_on_a_pipe_and_a_cancel_makes_room() {
     wire.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#)
         .await;
 
-    loop {
+    wait_for(SOON, "room for a stream", async || {
         wire.send(&stateless.text("4", "subscriptions/listen", "")).await;
         let answer = wire.next().await;
-        if answer["method"] == "notifications/subscriptions/acknowledged" {
-            return;
-        }
-        assert_eq!(data(&answer)["reason"], "busy");
-    }
+        let acknowledged = answer["method"] == "notifications/subscriptions/acknowledged";
+        assert!(acknowledged || data(&answer)["reason"] == "busy", "{answer}");
+        acknowledged.then_some(())
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -119,9 +123,8 @@ async fn sec_05_an_operators_watches_are_streams_too() {
     assert_eq!(refused.status(), 503, "{}", refused.text());
     assert!(refused.text().contains(SETTING), "{}", refused.text());
     drop(watching);
-    let open = || async { watch.open(gateway.port).await.0.status == 200 };
-    let end = tokio::time::Instant::now() + Duration::from_secs(10);
-    while !open().await {
-        assert!(tokio::time::Instant::now() < end, "the closed ones still count");
-    }
+    wait_for(SOON, "room for a watch", async || {
+        (watch.open(gateway.port).await.0.status == 200).then_some(())
+    })
+    .await;
 }

@@ -108,6 +108,11 @@ impl Canaries {
         }
     }
 
+    /// This place was among them.
+    pub(crate) fn assert_looked_at(&self, place: &str) {
+        assert!(self.looked_at.iter().any(|one| one == place), "not {place}");
+    }
+
     /// None was seen, in any of the places that were looked at.
     pub(crate) fn assert_silence(&self, places: usize) {
         assert!(self.leaks.is_empty(), "{:#?}", self.leaks);

@@ -2,20 +2,19 @@
 
 mod cast;
 
-use std::net::TcpListener;
-
 use mcpr_tests::client::Session;
 use mcpr_tests::http::Request;
-use mcpr_tests::{Brood, Program, Received, gateway};
+use mcpr_tests::{Brood, Program, Received, free_port, gateway};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
+use tokio::task::JoinHandle;
 
 use self::cast::Cast;
 use crate::canaries::{Canaries, Sink, basic};
 use crate::text;
 
-/// What operators ask for over HTTP.
-const OPERATIONS: [(&str, &str); 13] = [
+/// What operators ask for over HTTP; all of it is answered.
+const OPERATIONS: [(&str, &str); 19] = [
     ("status", "{}"),
     ("servers/list", "{}"),
     ("servers/show", r#"{"name":"shell"}"#),
@@ -29,40 +28,54 @@ const OPERATIONS: [(&str, &str); 13] = [
     ("toolsets/list", "{}"),
     ("projects/list", "{}"),
     ("pins/diff", "{}"),
+    ("pins/list", r#"{"server":"shell"}"#),
+    ("secrets/list", "{}"),
+    ("tools/show", r#"{"name":"shell.t"}"#),
+    ("resources/list", "{}"),
+    ("prompts/list", "{}"),
+    ("log/show", "{}"),
 ];
 
-/// What they type.
-const COMMANDS: [&str; 19] = [
-    "status",
-    "servers ls",
-    "servers show web",
-    "servers show crash",
-    "servers show refuses",
-    "servers logs shell",
-    "servers test crash",
-    "servers test refuses",
-    "tools ls --all",
-    "explain web_t",
-    "doctor",
-    "config show",
-    "config show --effective",
-    "config check",
-    "history ls",
-    "history export --format jsonl",
-    "logs -n 10000",
-    "tokens ls",
-    "top --once",
+/// What they type, and how it ends.
+const COMMANDS: [(&str, i32); 25] = [
+    ("status", 0),
+    ("servers ls", 0),
+    ("servers show web", 0),
+    ("servers show crash", 0),
+    ("servers show refuses", 0),
+    ("servers logs shell", 0),
+    ("servers test crash", 0),
+    ("servers test refuses", 0),
+    ("tools ls --all", 0),
+    ("tools show shell_t", 0),
+    ("explain web_t", 0),
+    ("doctor", 6),
+    ("config show", 0),
+    ("config show --effective", 0),
+    ("config check", 7),
+    ("clients ls", 0),
+    ("history ls", 0),
+    ("history export --format jsonl", 0),
+    ("logs -n 10000", 0),
+    ("logs level", 0),
+    ("tokens ls", 0),
+    ("secrets ls", 0),
+    ("pins ls shell", 0),
+    ("pins diff", 0),
+    ("top --once", 0),
 ];
 
 /// What they type when no gateway runs.
-const AFTERWARDS: [&str; 7] = [
-    "doctor",
-    "config check",
-    "config show --effective",
-    "servers test dead",
-    "servers test exits",
-    "history ls",
-    "logs -n 10000",
+const AFTERWARDS: [(&str, i32); 9] = [
+    ("doctor", 6),
+    ("config check", 7),
+    ("config show --effective", 0),
+    ("servers test dead", 1),
+    ("servers test exits", 1),
+    ("history ls", 0),
+    ("logs -n 10000", 0),
+    ("secrets ls", 0),
+    ("pins ls shell", 0),
 ];
 
 /// What a client says about itself that is nobody else's.
@@ -123,14 +136,9 @@ async fn sec_04_log_04_no_secret_is_seen_where_it_does_not_belong() {
     canaries.also(basic(&proxy_user, &proxy_password));
     let argument = canaries.secret("argument", Some("shell"));
     let kept = canaries.secret("kept", None);
+    let sealed = canaries.secret("sealed", None);
     let cast = Cast::new(&mut canaries, &argument, plain().await);
-    // A port that nobody listens at any more.
-    let nobody = TcpListener::bind(("127.0.0.1", 0))
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    let proxy = format!("http://{proxy_user}:{proxy_password}@127.0.0.1:{nobody}");
+    let proxy = format!("http://{proxy_user}:{proxy_password}@127.0.0.1:{}", free_port());
     let builder = cast
         .entries
         .iter()
@@ -138,6 +146,7 @@ async fn sec_04_log_04_no_secret_is_seen_where_it_does_not_belong() {
     let names: Vec<_> = cast.entries.iter().map(|(name, _)| *name).collect();
     let gateway = builder
         .own("projects", json!({ "everything": { "servers": names } }))
+        .own("pins", json!("warn"))
         .program(&Brood::new())
         .await
         .variable("MCPR_LOG_LEVEL", "trace")
@@ -147,9 +156,14 @@ async fn sec_04_log_04_no_secret_is_seen_where_it_does_not_belong() {
         .variable("HTTP_PROXY", &proxy);
     std::fs::write(gateway.home().join("key.txt"), &of_file).unwrap();
     keep_secret(&gateway, "key", &kept);
+    let set = gateway
+        .ctl_with(&["secrets", "set", "sealed"], &sealed, &[])
+        .await;
+    assert!(set.status.success(), "{set:?}");
     let token = gateway.token.clone();
     canaries.also(token.clone());
     gateway.run().await;
+    let events = watch(&gateway, &token).await;
     let client = Client::new(&gateway, &mut canaries, &token).await;
     let private = canaries.secret("arguments", Some("shell"));
 
@@ -165,6 +179,7 @@ async fn sec_04_log_04_no_secret_is_seen_where_it_does_not_belong() {
         "none_t",
     ] {
         let answer = client.call(tool, &json!({})).await;
+        assert!(answer.contains(r#""jsonrpc""#), "{tool}: {answer}");
         canaries.look(&format!("the answer to {tool}"), Sink::Told, &answer);
     }
     let listed = client.session.request("tools/list", "{}").await.text();
@@ -174,6 +189,7 @@ async fn sec_04_log_04_no_secret_is_seen_where_it_does_not_belong() {
             .token(&wrong)
             .send(gateway.port)
             .await;
+        assert_eq!(refused.status(), 401);
         canaries.look("a refusal", Sink::Told, &refused.text());
     }
     // What a server says to its own caller passes; it is kept nowhere.
@@ -186,15 +202,22 @@ async fn sec_04_log_04_no_secret_is_seen_where_it_does_not_belong() {
     // What operators get.
     for (path, body) in OPERATIONS {
         let request = Request::post(&format!("/admin/v1/{path}"), body).token(&token);
-        canaries.look(path, Sink::Told, &request.send(gateway.port).await.text());
+        let answer = request.send(gateway.port).await;
+        assert_eq!(answer.status(), 200, "{path}: {}", answer.text());
+        canaries.look(path, Sink::Told, &answer.text());
     }
     let metrics = Request::get("/metrics").token(&token).send(gateway.port).await;
     assert_eq!(metrics.status(), 200);
     canaries.look("/metrics", Sink::Told, &metrics.text());
     type_all(&gateway, &mut canaries, &COMMANDS).await;
+    let copy = gateway.home().join("copy.db");
+    let (code, told) = gateway.told(&["backup", copy.to_str().unwrap()]).await;
+    assert_eq!(code, 0, "{told}");
+    canaries.look("backup", Sink::Told, &told);
 
     // What servers get, and what is kept.
     for (name, fake) in &cast.fakes {
+        assert!(!fake.received().is_empty(), "{name} was asked");
         canaries.look(
             &format!("what {name} received"),
             Sink::Server(name),
@@ -202,22 +225,52 @@ async fn sec_04_log_04_no_secret_is_seen_where_it_does_not_belong() {
         );
     }
     assert!(gateway.terminate().await.success());
+    let events = events.await.unwrap();
+    for kind in [r#""kind":"server""#, r#""kind":"call""#] {
+        assert!(events.contains(kind), "{kind} is not in {events}");
+    }
+    canaries.look("the events", Sink::Told, &events);
     type_all(&gateway, &mut canaries, &AFTERWARDS).await;
     canaries.look("stderr", Sink::Told, &gateway.complaints());
-    assert!(logs(&gateway).contains("debug"), "it is more than usual");
+    assert!(logs(&gateway).contains("asking the server"), "the level is trace");
     canaries.look_into(gateway.home(), &["mcpr.json", "key.txt", "secrets"]);
-    canaries.assert_silence(80);
+    for file in ["mcpr.db", "secrets.json", "copy.db", "copy.db.secrets.json"] {
+        canaries.assert_looked_at(&gateway.home().join(file).display().to_string());
+    }
+    canaries.assert_silence(100);
 }
 
-/// Looks at what commands print, for people and for scripts.
-async fn type_all(gateway: &Program, canaries: &mut Canaries, commands: &[&str]) {
-    for command in commands {
+/// Looks at what commands print, for people and for scripts; each does what it is to do.
+async fn type_all(gateway: &Program, canaries: &mut Canaries, commands: &[(&str, i32)]) {
+    let mut surprises = Vec::new();
+    for (command, expected) in commands {
         let words: Vec<&str> = command.split(' ').collect();
         for json in [&[][..], &["--json"]] {
-            let (_, said) = gateway.told(&[&words, json].concat()).await;
+            let (code, said) = gateway.told(&[&words, json].concat()).await;
             canaries.look(command, Sink::Told, &said);
+            if code != *expected || said.is_empty() {
+                surprises.push(format!("{command} {json:?} ended with {code}: {said}"));
+            }
         }
     }
+    assert!(surprises.is_empty(), "{}", surprises.join("\n"));
+}
+
+/// Hears of all that happens, until the gateway ends.
+async fn watch(gateway: &Program, token: &str) -> JoinHandle<String> {
+    let request = Request::post("/admin/v1/events", "{}").token(token);
+    let (head, mut events) = request
+        .replace("accept", "text/event-stream")
+        .open(gateway.port)
+        .await;
+    assert_eq!(head.status, 200);
+    tokio::spawn(async move {
+        let mut heard = String::new();
+        while let Some(event) = events.event().await {
+            heard.push_str(&event.data);
+        }
+        heard
+    })
 }
 
 /// A port at which nobody speaks TLS, and says so at once.

@@ -16,12 +16,12 @@ fn nested(levels: usize) -> String {
     format!("{}{}", "[".repeat(levels), "]".repeat(levels))
 }
 
-/// The names of what is listed, read as strictly as any client does.
-async fn names(script: Script, own: Value) -> Vec<String> {
+/// The names of what is listed of a server of this name, read as strictly as any client does.
+async fn names(server: &str, script: Script, own: Value) -> Vec<String> {
     let (bad, good) = (script.stdio(), Fake::script().tool("echo").stdio());
     let gateway = gateway()
         .fake("good", &good)
-        .fake_with("bad", &bad, own)
+        .fake_with(server, &bad, own)
         .ready()
         .await;
     assert_unharmed(&gateway).await;
@@ -39,12 +39,14 @@ async fn sec_05_a_tool_that_clients_could_not_read_is_left_out_alone() {
         .tool_entry(&tool("flat", &format!(r#","x":{}"#, nested(90))));
 
     assert_eq!(
-        names(script, json!({})).await,
-        ["good_echo", "bad_a", "bad_whole", "bad_flat"]
+        names("warped", script, json!({})).await,
+        ["good_echo", "warped_a", "warped_whole", "warped_flat"]
     );
 
     for reason in ["nested more than 100 levels deep", "holds half of a character"] {
-        assert!(logged().iter().any(|line| line.contains(reason)), "{reason}");
+        // Other tests log of servers by other names.
+        let told = |line: &String| line.contains("warped") && line.contains(reason);
+        assert!(logged().iter().any(told), "{reason}");
     }
 }
 
@@ -58,8 +60,8 @@ async fn sec_05_names_that_mislead_are_flattened_or_left_out() {
             .tool_entry(&tool("plain", ""))
     };
 
-    let flat = names(script(), json!({})).await;
-    let raw = names(script(), json!({ "naming": { "style": "raw" } })).await;
+    let flat = names("bad", script(), json!({})).await;
+    let raw = names("bad", script(), json!({ "naming": { "style": "raw" } })).await;
 
     assert_eq!(
         flat,

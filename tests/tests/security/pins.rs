@@ -1,5 +1,10 @@
 //! Pinned definitions: a tool whose definition changes after it was trusted is seen, or held back.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mcpr_store::StoreError;
+use mcpr_tests::hooked::Hook;
 use mcpr_tests::{Fake, Gateway, Script, gateway, logged};
 use serde_json::{Value, json};
 
@@ -45,6 +50,20 @@ async fn states(gateway: &Gateway) -> Vec<(String, String)> {
     let pins = listed["pins"].as_array().unwrap().iter();
     pins.map(|pin| (text(&pin["tool"]), text(&pin["state"])))
         .collect()
+}
+
+/// Stores the first approval, and no later one.
+fn only_the_first() -> Hook {
+    let approved = Arc::new(AtomicUsize::new(0));
+    Arc::new(move |operation| {
+        let is_later = operation == "approve_pins" && approved.fetch_add(1, Ordering::Relaxed) > 0;
+        Box::pin(async move {
+            match is_later {
+                true => Err(StoreError::Closed),
+                false => Ok(()),
+            }
+        })
+    })
 }
 
 /// Approves all that differs.
@@ -342,7 +361,59 @@ async fn pins_turning_pins_on_and_off_counts_after_a_reload() {
     client.call("calc_add", "{}").await;
     await_pins(&gateway, json!({ "changed": 1, "new": 0, "held": 1 })).await;
     set("off").await;
-    gateway.server("calc").await;
 
     assert_eq!(client.tool_names().await, ["calc_add"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pins_what_could_be_stored_counts_though_other_servers_failed() {
+    let (calc, other) = (turncoat().stdio(), turncoat().stdio());
+    let gateway = gateway()
+        .hook(only_the_first())
+        .own("pins", json!("block"))
+        .fake("calc", &calc)
+        .fake("other", &other)
+        .ready()
+        .await;
+    let client = gateway.client().await;
+    for tool in ["calc_add", "other_add"] {
+        client.call(tool, "{}").await;
+    }
+    let held = json!({ "changed": 1, "new": 0, "held": 1 });
+    await_pins(&gateway, held.clone()).await;
+    gateway
+        .await_server("other", |server| server["pins"] == held)
+        .await;
+
+    let failed = approve(&gateway).await;
+
+    assert!(failed["error"]["code"].is_string(), "{failed}");
+    await_pins(&gateway, Value::Null).await;
+    assert_eq!(client.tool_names().await, ["calc_add"]);
+    assert_eq!(gateway.server("other").await["pins"], held);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pins_a_first_list_that_fails_pins_nothing() {
+    let not_yet = json!({ "code": -32603, "message": "not yet" });
+    let fake = listing(&[HONEST]).error("tools/list", not_yet).stdio();
+    let gateway = gateway()
+        .fake_with("calc", &fake, json!({ "pins": "block" }))
+        .ready()
+        .await;
+    assert_eq!(fake.received_of("tools/list").len(), 1);
+    let unpinned = gateway.operate("pins/list", json!({ "server": "calc" })).await;
+    assert_eq!(unpinned["error"]["code"], "unavailable");
+    fake.rescript(listing(&[HONEST]));
+
+    gateway
+        .operate("servers/restart", json!({ "name": "calc" }))
+        .await;
+    gateway.await_server("calc", |server| server["tools"] == 1).await;
+
+    assert_eq!(
+        states(&gateway).await,
+        [("add".to_owned(), "approved".to_owned())]
+    );
+    assert_eq!(gateway.client().await.tool_names().await, ["calc_add"]);
 }

@@ -1,6 +1,8 @@
 //! Subscriptions outlive the servers' processes, sessions and streams.
 
-use mcpr_tests::{Fake, Gateway};
+use std::time::Duration;
+
+use mcpr_tests::{Fake, Gateway, wait_for};
 use serde_json::json;
 
 use crate::LAST;
@@ -55,12 +57,12 @@ async fn b106_after_the_expiry_of_a_session_everything_is_asked_for_anew() {
     let mut ear = Way::StatelessHttp.hears(&gateway, &["file:///a"]).await;
     let mut bystander = Way::SessionHttp.hears(&gateway, &[LAST]).await;
 
-    while fake.received_of("initialize").len() < 2 {
-        gateway
-            .stateless()
-            .call("a_touch", r#"{"uri":"file:///none"}"#)
-            .await;
-    }
+    let touch_nothing = r#"{"uri":"file:///none"}"#;
+    wait_for(Duration::from_secs(20), "another session", async || {
+        gateway.stateless().call("a_touch", touch_nothing).await;
+        (fake.received_of("initialize").len() >= 2).then_some(())
+    })
+    .await;
 
     assert_eq!(
         ear.hears_of().await,

@@ -1,6 +1,8 @@
 //! Tasks between clients and servers that both know them.
 
-use mcpr_tests::{Fake, gateway, raw};
+use std::time::Duration;
+
+use mcpr_tests::{Fake, gateway, raw, wait_for};
 use serde_json::json;
 
 use crate::place::{FIRST, about, before, begin, get, knows_tasks, place, stands, text_of, working};
@@ -188,9 +190,11 @@ async fn tasks_are_announced_while_a_server_has_them() {
     place.fake.restart();
     place.gateway.stateless().call("a_plain", "{}").await;
 
-    while !extensions(&place.gateway).await.is_null() {
+    wait_for(Duration::from_secs(10), "no extension", async || {
         place.gateway.stateless().call("a_plain", "{}").await;
-    }
+        extensions(&place.gateway).await.is_null().then_some(())
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

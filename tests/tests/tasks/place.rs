@@ -1,8 +1,10 @@
 //! Servers whose calls become tasks, a gateway in front of each, and what clients do there.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use mcpr_tests::talk::{Able, Question, Saying};
-use mcpr_tests::{Fake, Gateway, Script, gateway};
+use mcpr_tests::{Fake, Gateway, Script, gateway, wait_for};
 use serde_json::{Value, json};
 
 /// The id that every server gives to its first task.
@@ -86,13 +88,16 @@ pub(crate) async fn get(client: &Able, id: &str) -> Value {
 
 /// Asks how a task stands until it stands so.
 pub(crate) async fn stands(client: &Able, id: &str, status: &str) -> Value {
-    loop {
-        let task = get(client, id).await;
-        assert!(task["result"].is_object(), "{task}");
-        if task["result"]["status"] == status {
-            return task["result"].clone();
-        }
-    }
+    wait_for(
+        Duration::from_secs(20),
+        &format!("a task that is {status}"),
+        async || {
+            let task = get(client, id).await;
+            assert!(task["result"].is_object(), "{task}");
+            (task["result"]["status"] == status).then(|| task["result"].clone())
+        },
+    )
+    .await
 }
 
 /// The text of the result of a call.

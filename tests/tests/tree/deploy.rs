@@ -51,6 +51,25 @@ fn the_formula_has_the_checksum_of_each_archive() {
 }
 
 #[test]
+fn the_formula_of_a_version_with_hyphens_is_whole_too() {
+    let (well, formula, _) = formula(&sums(&TARGETS).replace("1.2.3", "1.2.3-rc-1.x"));
+
+    assert!(well && !formula.contains('@'), "{formula}");
+    assert!(formula.contains("version \"1.2.3-rc-1.x\""), "{formula}");
+    let archive = "download/v1.2.3-rc-1.x/mcpr-1.2.3-rc-1.x-aarch64-apple-darwin.tar.gz";
+    assert!(formula.contains(archive), "{formula}");
+}
+
+#[test]
+fn what_a_service_says_goes_where_its_user_alone_looks() {
+    let plist = read("docs/deploy/launchd/dev.mcpr.gateway.plist");
+    assert!(plist.contains("<string>/Users/NAME/Library/Logs/") && !plist.contains("/tmp/"));
+    assert!(read("docs/deploy/launchd/README.md").contains("s|/Users/NAME|$HOME|"));
+    let formula = read("docs/deploy/homebrew/mcpr.rb");
+    assert!(formula.contains("def caveats") && formula.contains("mcpr-ctl tokens create --name NAME"));
+}
+
+#[test]
 fn a_formula_without_all_archives_is_refused() {
     let (well, _, why) = formula(&sums(&TARGETS[1..]));
     assert!(

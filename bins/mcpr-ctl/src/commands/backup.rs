@@ -1,16 +1,14 @@
 //! Copies what a gateway keeps, whether or not it runs.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use mcpr_admin::ExitCode;
 use mcpr_auth::Timestamp;
-use mcpr_config::{Paths, Vault};
+use mcpr_config::{Locations, Vault};
 use serde::Serialize;
 
 use crate::cli::{Backup, Global};
-use crate::connect::paths;
+use crate::connect::{locations, refuse_own};
 use crate::out::Out;
 use crate::out::phrase::size;
 use crate::problem::Problem;
@@ -35,12 +33,15 @@ pub(super) async fn backup(global: &Global, out: &Out, asked: &Backup) -> Result
             problem.hint("run it there without --gateway and --socket; MCPR_HOME says which files are meant")
         );
     }
-    let paths = paths(global)?;
+    let locations = locations(global)?;
+    let paths = &locations.paths;
     let file = target(asked)?;
-    let written = write(&paths, &file, asked.force)?;
+    let written = write(&locations, &file, asked.force)?;
     out.report(&written, |written, _| page(written))?;
-    if written.secrets.is_some() {
-        let key = Vault::at(&paths.secrets).key_path().display().to_string();
+    let vault = Vault::at(&paths.secrets);
+    // It may be in the keyring of the system instead.
+    if written.secrets.is_some() && vault.key_path().exists() {
+        let key = vault.key_path().display();
         out.note(&format!(
             "the key of the secrets is not in it: keep a copy of {key} apart"
         ));
@@ -66,9 +67,10 @@ fn target(asked: &Backup) -> Result<PathBuf, Problem> {
     Ok(std::path::absolute(&file)?)
 }
 
-fn write(paths: &Paths, file: &Path, force: bool) -> Result<Written, Problem> {
+fn write(locations: &Locations, file: &Path, force: bool) -> Result<Written, Problem> {
+    let paths = &locations.paths;
     let beside = beside(file);
-    refuse_own(paths, [file, beside.as_path()])?;
+    refuse_own(locations, &[file, beside.as_path()])?;
     if !force {
         refuse_present([file, beside.as_path()])?;
     }
@@ -77,23 +79,11 @@ fn write(paths: &Paths, file: &Path, force: bool) -> Result<Written, Problem> {
         let what = format!("there is no database yet at {}", paths.database.display());
         return Err(Problem::not_found(what).hint("the first start of `mcpr-gateway` makes it"));
     };
-    let secrets = match fs::read(&paths.secrets) {
-        Ok(content) => {
-            replace(&beside, &content).map_err(|error| unwritable(&beside, &error))?;
-            Some(beside)
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => {
-            return Err(Problem::failed(format!(
-                "{} cannot be read: {error}",
-                paths.secrets.display()
-            )));
-        }
-    };
+    let has_secrets = Vault::at(&paths.secrets).copy_to(&beside)?;
     Ok(Written {
         file: file.to_owned(),
         bytes,
-        secrets,
+        secrets: has_secrets.then_some(beside),
     })
 }
 
@@ -104,19 +94,6 @@ fn beside(file: &Path) -> PathBuf {
     name.into()
 }
 
-/// A copy of something in its own place would be its end.
-fn refuse_own(paths: &Paths, files: [&Path; 2]) -> Result<(), Problem> {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let own = [&paths.database, &paths.secrets].map(|path| real(path));
-    match files.into_iter().find(|file| own.contains(&real(file))) {
-        Some(file) => {
-            let what = format!("{} is what would be copied", file.display());
-            Err(Problem::usage(what).hint("name another file"))
-        }
-        None => Ok(()),
-    }
-}
-
 fn refuse_present(files: [&Path; 2]) -> Result<(), Problem> {
     match files.into_iter().find(|file| file.symlink_metadata().is_ok()) {
         Some(file) => {
@@ -125,23 +102,4 @@ fn refuse_present(files: [&Path; 2]) -> Result<(), Problem> {
         }
         None => Ok(()),
     }
-}
-
-/// Writes a file that is for its owner alone, and is there whole or not at all.
-fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut fresh = path.as_os_str().to_owned();
-    fresh.push(".new");
-    let fresh = PathBuf::from(fresh);
-    let _ = fs::remove_file(&fresh); // What a backup left that was killed.
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.write(true).create_new(true).open(&fresh)?;
-    let written = file.write_all(content).and_then(|()| file.sync_all());
-    let renamed = written.and_then(|()| fs::rename(&fresh, path));
-    renamed.inspect_err(|_| drop(fs::remove_file(&fresh)))
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Problem {
-    Problem::failed(format!("{} cannot be written: {error}", path.display()))
 }

@@ -4,7 +4,8 @@ use mcpr_admin::{
     DisableServer, DisableTool, EnableServer, EnableTool, OverrideTool, ServerReport, ServerState,
     ToolSwitch, Via,
 };
-use mcpr_config::{Config, ServerEntry};
+use mcpr_config::ServerEntry;
+use mcpr_registry::server_and_tool;
 use mcpr_store::{Assignment, Switch};
 
 use super::{Absent, Database, Offline};
@@ -75,9 +76,9 @@ impl Offline<OverrideTool> for Database {
 
 impl Database {
     async fn switch_server(&self, name: &str, on: bool) -> Result<ServerReport, Problem> {
-        let config = self.config()?;
-        let entry = config.servers.iter().find(|entry| entry.name.as_str() == name);
-        let entry = entry.ok_or_else(|| no_server(name, &config))?;
+        let entries = mcpr_config::servers(self.config()?.servers);
+        let entry = entries.iter().find(|entry| entry.name.as_str() == name);
+        let entry = entry.ok_or_else(|| no_server(name, &entries))?;
         let in_file = !matches!(entry.state, mcpr_config::ServerState::Disabled(_));
         let switch = Switch {
             server: name.to_owned(),
@@ -118,7 +119,7 @@ impl Database {
 
     /// The tool that is meant: by the name that clients see, or by `server.tool`.
     async fn origin(&self, name: &str, switches: &[Switch]) -> Result<Origin, Problem> {
-        let config = self.config()?;
+        let entries = mcpr_config::servers(self.config()?.servers);
         let mut given = self.store.assignments().await?;
         given.retain(|row| row.kind == "tools");
         if let Some(row) = given.iter().find(|row| row.exposed == name) {
@@ -127,13 +128,17 @@ impl Database {
         if let Some(origin) = renamed(name, switches) {
             return Ok(origin);
         }
-        let (server, tool) = parted(name, &config).ok_or_else(|| no_tool(name, &given))?;
-        let mut listed = given.iter().filter(|row| row.server == server).peekable();
+        let parted = server_and_tool(name, entries.iter().map(|entry| &entry.name));
+        let (server, tool) = parted.ok_or_else(|| no_tool(name, &given))?;
+        let mut listed = given
+            .iter()
+            .filter(|row| row.server == server.as_str())
+            .peekable();
         // A server that never listed anything may have any tool.
         if listed.peek().is_none() {
             return Ok(Origin {
-                server,
-                tool,
+                server: server.to_string(),
+                tool: tool.to_owned(),
                 exposed: None,
             });
         }
@@ -162,16 +167,6 @@ fn renamed(name: &str, switches: &[Switch]) -> Option<Origin> {
         tool: switch.tool.clone()?,
         exposed: None,
     })
-}
-
-/// `server.tool` by the server of the longest name: names of servers and tools may have dots.
-fn parted(name: &str, config: &Config) -> Option<(String, String)> {
-    let parts = |entry: &ServerEntry| {
-        let tool = name.strip_prefix(entry.name.as_str())?.strip_prefix('.')?;
-        Some((entry.name.to_string(), tool.to_owned())).filter(|(_, tool)| !tool.is_empty())
-    };
-    let fitting = config.servers.iter().filter_map(parts);
-    fitting.max_by_key(|(server, _)| server.len())
 }
 
 fn report(entry: &ServerEntry, on: bool) -> ServerReport {
@@ -213,9 +208,9 @@ fn via(via: mcpr_config::Via) -> Via {
     }
 }
 
-fn no_server(name: &str, config: &Config) -> Problem {
+pub(super) fn no_server(name: &str, entries: &[ServerEntry]) -> Problem {
     let problem = Problem::not_found(format!("there is no server `{name}`"));
-    let names = config.servers.iter().map(|entry| entry.name.as_str());
+    let names = entries.iter().map(|entry| entry.name.as_str());
     match near(name, names) {
         Some(near) => problem.hint(format!("did you mean `{near}`?")),
         None => problem.hint("`mcpr-ctl config show` shows the servers of the configuration"),

@@ -152,7 +152,7 @@ fn scope(scope: mcpr_auth::Scope) -> Scope {
 
 fn no_token(error: &MintError) -> Problem {
     match error {
-        MintError::Label(_) | MintError::Names(_) | MintError::Over(_) => invalid(error),
+        MintError::Label(_) | MintError::Names(_) | MintError::Over(_) | MintError::Past(_) => invalid(error),
         MintError::NoRandomness(_) => Problem::failed(chain(error)),
     }
 }

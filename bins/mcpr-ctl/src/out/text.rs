@@ -1,5 +1,7 @@
 //! Texts of servers, made harmless for a terminal.
 
+use mcpr_telemetry::commands;
+
 /// The text in one line: runs of white space become one space, what could command a terminal is left out.
 pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
@@ -37,14 +39,6 @@ fn escaped(json: &str, is_meant: impl Fn(char) -> bool) -> String {
         text.extend(escapes.map(|unit| format!("\\u{unit:04x}")));
     }
     text
-}
-
-/// Control characters move the cursor and more; bidirectional marks show a text as another one, and so may
-/// the separators of lines.
-fn commands(c: char) -> bool {
-    let turns =
-        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    turns || c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 /// Characters without a shape, in which a text can hide that a model reads (Unicode 16, `Cf` and tags).

@@ -69,6 +69,19 @@ fn ctl_01_a_backup_says_where_it_is_and_what_is_not_in_it() {
 }
 
 #[test]
+fn ctl_01_a_backup_speaks_of_the_file_of_the_key_only_where_there_is_one() {
+    let stage = kept();
+    let told = |ran: &crate::stage::Ran| ran.stderr.contains("keep a copy of");
+    assert!(told(&stage.ctl(&["backup", "one.db"])));
+    fs::remove_file(stage.path("secrets.key")).unwrap();
+
+    let ran = stage.ctl(&["backup", "two.db"]);
+
+    assert!(ran.code == 0 && !told(&ran), "{ran}");
+    assert!(stage.path("two.db.secrets.json").exists());
+}
+
+#[test]
 fn ctl_04_a_backup_replaces_a_file_only_when_that_is_said_and_never_what_it_copies() {
     let stage = kept();
     fs::write(stage.path("copy.db"), "a diary").unwrap();
@@ -85,6 +98,35 @@ fn ctl_04_a_backup_replaces_a_file_only_when_that_is_said_and_never_what_it_copi
 }
 
 #[test]
+fn ctl_04_nothing_is_written_into_a_file_of_mcpr_itself() {
+    let stage = kept();
+    fs::write(stage.path("mcpr.json"), "{}").unwrap();
+    let before = stage.ctl(&["tokens", "ls", "--json"]).json();
+    for own in [
+        "mcpr.db",
+        "mcpr.db-wal",
+        "mcpr.lock",
+        "mcpr.json",
+        "secrets.json",
+        "secrets.key",
+        "./mcpr.db",
+    ] {
+        for words in [
+            &["backup", own, "--force"][..],
+            &["history", "export", "--output", own],
+            &["toolsets", "export", "--all", "--output", own],
+        ] {
+            let ran = stage.ctl(words);
+            assert!(
+                ran.code == 2 && ran.to_string().contains("is a file of mcpr itself"),
+                "{words:?} {ran}"
+            );
+        }
+    }
+    assert_eq!(stage.ctl(&["tokens", "ls", "--json"]).json(), before);
+}
+
+#[test]
 fn ctl_04_without_a_database_or_for_a_gateway_elsewhere_there_is_no_backup() {
     let stage = Stage::new();
 
@@ -94,7 +136,7 @@ fn ctl_04_without_a_database_or_for_a_gateway_elsewhere_there_is_no_backup() {
 }
 
 #[test]
-fn ctl_04_a_backup_of_a_newer_or_damaged_database_is_none() {
+fn ctl_04_a_backup_of_a_damaged_database_is_none() {
     let stage = Stage::new();
     fs::write(stage.path("mcpr.db"), "no database ".repeat(100)).unwrap();
 

@@ -3,6 +3,10 @@
 use std::process::Stdio;
 
 use insta::assert_snapshot;
+use mcpr_auth::Timestamp;
+use mcpr_protocol::RawJson;
+use mcpr_registry::Offers;
+use mcpr_store::{SavedListing, SavedPin, SavedPins};
 
 use crate::stage::Stage;
 use crate::terminal::{shown_on, terminal};
@@ -25,6 +29,81 @@ const TOOLS: &str = r#"{"tools":[{"name":"evil","server":"e\u001b]0;x\u0007","or
 
 const TOOL: &str = r#"{"tool":{"name":"evil","server":"e","origin":"evil","description":"a\u009b31m\u202eb","estimatedTokens":1},
 "definition":{"name":"evil","description":"\u009b31m\u202e","inputSchema":{"title":"git\u202e"}}}"#;
+
+/// A home in which no gateway runs: the last one has approved these definitions of `git`, and has seen others since.
+fn seen(config: &str, approved: &[[&str; 2]], listed: &[&'static str]) -> Stage {
+    let stage = Stage::new();
+    std::fs::write(stage.path("mcpr.json"), config).unwrap();
+    let at = Timestamp::from_unix(1_800_000_000);
+    let pin = |[tool, definition]: &[&str; 2]| SavedPin {
+        tool: (*tool).to_owned(),
+        definition: (*definition).to_owned(),
+        at,
+    };
+    let (server, tools) = ("git".to_owned(), approved.iter().map(pin).collect());
+    let offers = Offers {
+        tools: listed.iter().map(|tool| RawJson::from_static(tool)).collect(),
+        ..Offers::default()
+    };
+    let listing = SavedListing {
+        server: server.clone(),
+        format: Offers::BLOB_FORMAT,
+        at,
+        body: offers.to_blob().into(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let store = mcpr_store::open(stage.path("mcpr.db")).await.unwrap();
+        store.put_listing(listing).await.unwrap();
+        let pins = SavedPins { server, tools };
+        store.put_first_pins(pins, at).await.unwrap();
+        store.close().await;
+    });
+    stage
+}
+
+#[test]
+fn pins_without_a_gateway_what_the_lists_keep_away_differs_for_nobody() {
+    let config = r#"{"mcpServers": {"git": {"command": "g", "mcpr":
+        {"pins": "block", "tools": {"allow": ["p*", "status"], "deny": ["*_all"]}}}}}"#;
+    let before = [
+        ["push", r#"{"name":"push"}"#],
+        ["push_all", r#"{"name":"push_all"}"#],
+    ];
+    let now = [
+        r#"{"name":"push","description":"other"}"#,
+        r#"{"name":"push_all","description":"other"}"#,
+        r#"{"name":"pull_all"}"#,
+        r#"{"name":"clone"}"#,
+        r#"{"name":"status"}"#,
+    ];
+    let stage = seen(config, &before, &now);
+    let told = |words: &[&str]| {
+        let json = stage.ctl(&[words, &["--json"]].concat()).json();
+        let pins = json["pins"].as_array().cloned().unwrap_or_default();
+        let state = |pin: &serde_json::Value| format!("{} {}", pin["tool"], pin["state"]).replace('"', "");
+        pins.iter().map(state).collect::<Vec<_>>().join(", ")
+    };
+
+    assert_eq!(
+        told(&["pins", "ls"]),
+        "push changed, push_all approved, status new"
+    );
+    let approved = told(&["pins", "approve", "git", "--yes"]);
+
+    assert_eq!(approved, "push approved, status approved");
+    assert_eq!(
+        told(&["pins", "ls"]),
+        "push approved, push_all approved, status approved"
+    );
+    assert_eq!(stage.ctl(&["pins", "diff", "git.pus"]).code, 3);
+    assert!(
+        stage
+            .ctl(&["pins", "diff", "gut"])
+            .stderr
+            .contains("did you mean `git`?")
+    );
+}
 
 #[test]
 fn pins_are_listed_and_narrowed() {

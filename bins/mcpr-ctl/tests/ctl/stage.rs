@@ -2,8 +2,13 @@
 
 use std::fmt;
 use std::io::Write;
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -93,11 +98,15 @@ impl Stage {
         }
     }
 
-    /// Runs the program while nobody reads what it writes, and tells how it ended.
+    /// Runs the program while nobody reads what it writes, from its first byte on, and tells how it ended.
     pub(crate) fn unread(&self, words: &[&str]) -> (i32, String) {
-        let mut child = self.command(words).spawn().unwrap();
-        drop(child.stdout.take());
-        let output = child.wait_with_output().unwrap();
+        // A shut socket takes nothing, whoever still holds it. The other end of a pipe may be open a moment
+        // longer in a process that another test is about to start.
+        let (stdout, reader) = UnixStream::pair().unwrap();
+        reader.shutdown(Shutdown::Read).unwrap();
+        let mut command = self.command(words);
+        command.stdout(OwnedFd::from(stdout));
+        let output = command.spawn().unwrap().wait_with_output().unwrap();
         (
             output.status.code().unwrap(),
             String::from_utf8(output.stderr).unwrap(),
@@ -154,5 +163,17 @@ impl fmt::Display for Ran {
             writeln!(f, "[stderr]\n{}", known(&self.stderr))?;
         }
         write!(f, "[exit {}]", self.code)
+    }
+}
+
+/// Looks again and again until something is there, and gives that.
+pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "never: {what}");
+        thread::yield_now();
     }
 }

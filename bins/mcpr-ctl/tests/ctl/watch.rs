@@ -6,7 +6,7 @@ use std::process::{Child, ChildStderr, ChildStdout, Stdio};
 
 use crate::open::interrupt;
 use crate::samples::{ALL_WELL, PROJECTS, SERVERS, STATUS, TOOLS};
-use crate::stage::Stage;
+use crate::stage::{Stage, until};
 use crate::terminal::{shown_until, terminal};
 
 /// A command that goes on, with what it says.
@@ -79,9 +79,9 @@ fn ctl_01_what_changes_only_with_time_is_no_change() {
     let sooner = SERVERS.replace(r#""retryInMs":0"#, r#""retryInMs":1000"#);
     stage.answer("servers/list", 200, sooner.clone().leak());
     let asked = stage.asked().len();
-    while stage.asked().len() < asked + 3 {
-        std::thread::yield_now();
-    }
+    until("it asks thrice", || {
+        (stage.asked().len() >= asked + 3).then_some(())
+    });
     stage.answer("servers/list", 200, sooner.replace("down", "stale").leak());
 
     let lines: Vec<_> = (0..5).map(|_| watching.line()).collect();

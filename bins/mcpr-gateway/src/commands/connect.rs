@@ -1,6 +1,7 @@
 //! `connect`
 
 use std::env;
+use std::time::Duration;
 
 use mcpr_admin::ExitCode;
 use mcpr_config::clients::endpoint;
@@ -10,6 +11,7 @@ use mcpr_telemetry::{Level, Options};
 use mcpr_transport::http::client::{Limits, Link, Proxies, Target};
 use tokio::io::{stdin, stdout};
 use tokio::runtime::Builder;
+use tokio::time::timeout;
 
 use crate::cli::Connect;
 use crate::log;
@@ -18,6 +20,9 @@ use crate::signals::Signals;
 
 /// The endpoint of a gateway.
 const PATH: &str = "/mcp";
+
+/// How long a gateway may take to say whether it lets anybody in.
+const KNOCK: Duration = Duration::from_secs(30);
 
 /// Connects standard input and output to a running gateway.
 pub(super) fn run(args: &Connect) -> Result<ExitCode, Problem> {
@@ -39,15 +44,25 @@ pub(super) fn run(args: &Connect) -> Result<ExitCode, Problem> {
 
 async fn connect(target: &Target) -> Result<ExitCode, Problem> {
     let mut signals = Signals::listen()?;
-    let link = Link::new(target, Limits::default());
-    bridge::knock(&link)
-        .await
-        .map_err(|refused| not_let_in(refused, target))?;
     tokio::select! {
-        ended = bridge::serve(link, stdin(), stdout()) => ended?,
+        ended = bridged(target) => ended?,
         _ = signals.end() => {}
     }
     Ok(ExitCode::Ok)
+}
+
+async fn bridged(target: &Target) -> Result<(), Problem> {
+    let link = Link::new(target, Limits::default());
+    let knocked = timeout(KNOCK, bridge::knock(&link)).await;
+    knocked
+        .map_err(|_| silent(target))?
+        .map_err(|refused| not_let_in(refused, target))?;
+    Ok(bridge::serve(link, stdin(), stdout()).await?)
+}
+
+fn silent(target: &Target) -> Problem {
+    Problem::new(ExitCode::TimedOut, format!("{target} does not answer"))
+        .hint("see how that gateway is doing with `mcpr-ctl status`, or say where another one is with --url")
 }
 
 fn not_let_in(refused: bridge::Refused, target: &Target) -> Problem {
@@ -62,7 +77,9 @@ fn not_let_in(refused: bridge::Refused, target: &Target) -> Problem {
 }
 
 fn target(args: &Connect) -> Result<Target, Problem> {
-    let token = env::var("MCPR_TOKEN").ok().filter(|token| !token.is_empty());
+    let token = env::var("MCPR_TOKEN").ok();
+    // A file that it was read from may have ended with a line end.
+    let token = token.as_deref().map(str::trim).filter(|token| !token.is_empty());
     let bearer = token.map(|token| format!("Bearer {token}"));
     let authorization = bearer.as_deref().map(|bearer| ("Authorization", bearer));
     let project = args.project.as_deref().map(|project| ("X-MCPR-Project", project));

@@ -5,6 +5,7 @@ mod tour;
 
 use std::env;
 use std::path::Path;
+use std::time::Duration;
 
 use mcpr_admin::ExitCode;
 use mcpr_config::{Locations, Paths, Process, SecretFolders, Sources};
@@ -22,6 +23,9 @@ use crate::manager::Manager;
 use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::{log, out, summary, welcome};
+
+/// How long its token is good, where its home stays.
+const TOKEN_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Runs a gateway with three servers of its own.
 ///
@@ -50,16 +54,17 @@ pub(super) fn run(args: &Demo) -> Result<ExitCode, Problem> {
         &Manager::default(),
         async |host: &Host| {
             summary::servers(host).await;
-            match welcome::make(host, "demo").await {
-                Ok(secret) => out::say(
-                    &Tour {
+            match welcome::make(host, "demo", Some(TOKEN_LIFE)).await {
+                Ok(secret) => {
+                    let tour = Tour {
                         url: &url,
                         token: secret.reveal(),
                         home: &place,
+                        stays: has_home(),
                         ctl: ctl(),
-                    }
-                    .text(),
-                ),
+                    };
+                    out::tell(tour.text()).await;
+                }
                 Err(failure) => tracing::error!(reason = failure.message, "no token could be made"),
             }
         },
@@ -68,8 +73,7 @@ pub(super) fn run(args: &Demo) -> Result<ExitCode, Problem> {
 
 fn locations(home: &Home) -> Result<Locations, Problem> {
     let file = home.write("mcpr.json", &configuration(&env::current_exe()?))?;
-    let chosen = env::var_os("MCPR_HOME").is_some_and(|chosen| !chosen.is_empty());
-    if chosen {
+    if has_home() {
         return Ok(Locations::from_env(&[file], &Process)?);
     }
     let secrets = SecretFolders::default();
@@ -78,6 +82,11 @@ fn locations(home: &Home) -> Result<Locations, Problem> {
         paths: Paths::under(home.path()),
         secrets,
     })
+}
+
+/// Whether it was given a home that stays.
+fn has_home() -> bool {
+    env::var_os("MCPR_HOME").is_some_and(|chosen| !chosen.is_empty())
 }
 
 /// A configuration like any other: each server is a command.

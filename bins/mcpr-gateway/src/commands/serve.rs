@@ -42,7 +42,7 @@ pub(super) fn run(args: &Serve, mut manager: Manager) -> Result<ExitCode, Proble
             welcome::first_token(host, &url).await;
         }
         if talks {
-            out::say(&head);
+            out::tell(head).await;
             summary::servers(host).await;
         }
     })
@@ -97,7 +97,11 @@ async fn live(
     manager: &Manager,
     greet: impl AsyncFnOnce(&Host),
 ) -> Result<ExitCode, Problem> {
-    let mut signals = Signals::listen()?;
+    let reloads = settings.origin.is_some();
+    let mut signals = match reloads {
+        true => Signals::listen()?,
+        false => Signals::with_hangup()?,
+    };
     let reload = Reload::listen()?;
     let (url, urls) = (doors.url(), doors.urls());
     let memory = settings.memory;
@@ -118,7 +122,7 @@ async fn live(
             None
         }
         () = host.gateway.stopping() => None,
-        () = reload.obey(&host.gateway, manager) => None,
+        () = reload.obey(&host.gateway, manager), if reloads => None,
         () = for_ever(summary::tell(&host, manager)) => None,
         () = for_ever(host.gateway.follow_files()) => None,
         () = for_ever(greet(&host)) => None,

@@ -102,7 +102,21 @@ fn the_demo_lives_in_a_home_that_is_chosen() {
         "MCPR_HOME={} mcpr-ctl status",
         stage.path("").display().to_string().trim_end_matches('/')
     )));
+    let text = demo.told.join("\n");
+    assert!(
+        text.contains("what it kept stays in") && text.contains("until tomorrow"),
+        "{text}"
+    );
     let mut files = stage.files();
     files.retain(|name| !name.starts_with("mcpr.db-"));
     assert_eq!(files, ["ctl.sock", "logs", "mcpr.db", "mcpr.lock"]);
+}
+
+#[test]
+fn the_demo_ends_with_its_terminal() {
+    let mut demo = demo(&Stage::new());
+
+    demo.signal(Signal::HUP);
+
+    assert_eq!(demo.exit_code(), 0);
 }

@@ -1,11 +1,14 @@
 //! The end of a gateway, in whatever way it comes.
 
+use std::net::TcpListener;
+use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::stage::{Running, Stage, await_none, demo_server};
+use crate::http::is_complete;
+use crate::stage::{Running, Stage, await_none, demo_server, until};
 
 #[test]
 fn srv_04_a_gateway_that_is_asked_to_end_leaves_nothing_behind() {
@@ -86,6 +89,38 @@ fn b47_an_open_stream_does_not_hold_up_the_end() {
 
     assert_eq!(gateway.exit_code(), 0);
     assert!(asked.elapsed() < Duration::from_secs(4), "{:?}", asked.elapsed());
+}
+
+#[test]
+fn b47_a_gateway_ends_although_nobody_reads_what_it_says() {
+    let stage = Stage::serving(&["calc"]);
+    let full = r#"mkfifo full && exec 3<>full && head -c 65536 /dev/zero >&3 && exec "$@" 2>full"#;
+    let mut gateway = stage.start_under(&["bash", "-c", full, "bash"], &["serve", "--port", "0"]);
+    until("it can be asked", || {
+        UnixStream::connect(stage.path("ctl.sock")).ok()
+    });
+    until("the lists are complete", || {
+        is_complete(&stage.path("ctl.sock")).then_some(())
+    });
+
+    let asked = Instant::now();
+    gateway.signal(Signal::TERM);
+
+    assert_eq!(gateway.exit_code(), 0);
+    assert!(asked.elapsed() < Duration::from_secs(8), "{:?}", asked.elapsed());
+}
+
+#[test]
+fn b47_a_bridge_to_a_gateway_that_does_not_answer_can_be_ended() {
+    let stage = Stage::new();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", silent.local_addr().unwrap());
+    let mut client = stage.start(&["connect", "--url", &url]);
+    let _asked = silent.accept().unwrap();
+
+    client.signal(Signal::TERM);
+
+    assert_eq!(client.exit_code(), 0);
 }
 
 /// A client with a call under way, four steps a second.

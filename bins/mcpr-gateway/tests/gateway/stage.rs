@@ -1,9 +1,10 @@
 //! A home of its own for each story, and the program in it.
 
 use std::fmt;
-use std::fs;
+use std::fs::{self, File, Permissions};
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -141,6 +142,15 @@ impl Stage {
         )
     }
 
+    /// Starts the program with a file of this mode in place of standard error; gives its path too.
+    pub(crate) fn start_into_file(&self, mode: u32, words: &[&str]) -> (Running, PathBuf) {
+        let path = self.path("err.log");
+        let file = File::create(&path).unwrap();
+        file.set_permissions(Permissions::from_mode(mode)).unwrap();
+        let child = self.command(words).stderr(file).spawn().unwrap();
+        (Running::new(child), path)
+    }
+
     /// Starts a command in whose place the program comes, with all that it gets otherwise.
     pub(crate) fn start_under(&self, outer: &[&str], words: &[&str]) -> Running {
         self.start_reading(Stdio::piped(), outer, words)
@@ -218,7 +228,7 @@ impl Running {
     fn new(mut child: Child) -> Self {
         let input = child.stdin.take();
         let stdout = lines(child.stdout.take().unwrap());
-        let stderr = lines(child.stderr.take().unwrap());
+        let stderr = child.stderr.take().map_or_else(|| channel().1, lines);
         Self {
             child,
             input,

@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::http::ask;
-use crate::stage::{Stage, demo_server, program};
+use crate::stage::{Stage, demo_server, program, until};
 
 #[test]
 fn cfg_04_a_configuration_that_is_not_valid_ends_with_7_and_says_where() {
@@ -231,6 +231,26 @@ fn b110_a_bridge_that_leads_back_to_its_own_gateway_is_no_server() {
     assert!(told.contains("loop"), "{told}");
     let tools = ask(gateway.port(), Some(&gateway.token()), "tools/list", json!({})).1;
     assert!(!tools.to_string().contains("loop_"), "{tools}");
+}
+
+#[test]
+fn sec_02_the_first_token_is_not_left_in_a_file_that_others_may_read() {
+    for (mode, made) in [(0o644, false), (0o600, true)] {
+        let stage = Stage::serving(&["calc"]);
+        let (_gateway, file) = stage.start_into_file(mode, &["serve", "--port", "0"]);
+        let said = || std::fs::read_to_string(&file).ok();
+
+        let said = until("servers are told of", || {
+            said().filter(|said| said.contains("; `mcpr-ctl status` shows more"))
+        });
+
+        assert_eq!(said.contains("mcpr_pat_"), made, "{said}");
+        assert_eq!(
+            said.contains("mcpr-ctl tokens create --name NAME\n"),
+            !made,
+            "{said}"
+        );
+    }
 }
 
 #[test]

@@ -48,6 +48,9 @@ pub enum ClientError {
     /// The answer has another shape than the operation's output.
     #[error("the gateway's answer cannot be understood")]
     Unreadable(#[source] serde_json::Error),
+    /// The answer has no end, or is longer than any of the operation's.
+    #[error("the answer is longer than {} MiB, which no gateway's is", .0 >> 20)]
+    TooLong(usize),
     /// Something else than the admin API answered.
     #[error("the answer (HTTP {0}) is not from mcpr's admin API")]
     NotAdmin(StatusCode),
@@ -70,7 +73,7 @@ impl ClientError {
         match self {
             Self::NotRunning { .. } | Self::Unreachable { .. } | Self::NotAdmin(_) => ExitCode::NotRunning,
             Self::Forbidden { .. } | Self::Unauthorized { .. } => ExitCode::Permission,
-            Self::Broken(_) | Self::Unreadable(_) => ExitCode::Failed,
+            Self::Broken(_) | Self::Unreadable(_) | Self::TooLong(_) => ExitCode::Failed,
             Self::TimedOut(_) => ExitCode::TimedOut,
             Self::Refused(failure) => failure.code.exit_code(),
         }

@@ -2,13 +2,18 @@
 
 use std::pin::{Pin, pin};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{Request, response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::ClientError;
+
+/// The longest answer that is read in one piece, in bytes: all lists of a gateway fit.
+const LONGEST: usize = 256 << 20;
 
 /// An answer of which the head is there. The connection is worked on by whoever waits for more of
 /// it, so it ends with this value.
@@ -53,10 +58,16 @@ impl Answer {
         }
     }
 
-    /// The rest of the body.
-    pub(super) async fn rest(mut self) -> hyper::Result<Bytes> {
-        let rest = self.connection.work_for(self.body.collect()).await?;
-        Ok(rest.to_bytes())
+    /// The rest of the body, if it is no longer than any answer of a gateway.
+    pub(super) async fn rest(mut self) -> Result<Bytes, ClientError> {
+        let mut rest = BytesMut::new();
+        while let Some(piece) = self.piece().await? {
+            rest.extend_from_slice(&piece);
+            if rest.len() > LONGEST {
+                return Err(ClientError::TooLong(LONGEST));
+            }
+        }
+        Ok(rest.freeze())
     }
 }
 

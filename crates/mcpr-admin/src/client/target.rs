@@ -44,6 +44,9 @@ pub enum InvalidUrl {
     /// It is no URL at all.
     #[error("`{0}` is not a URL; write it like http://127.0.0.1:3282")]
     Malformed(String),
+    /// It holds a user name or password, which `http` would send in the clear and messages would show.
+    #[error("the URL of the gateway holds a user name or password; put a token into MCPR_TOKEN instead")]
+    Credentials,
     /// It has a scheme that is not `http`.
     #[error(
         "`{0}` cannot be used: only http is spoken here; reach a gateway elsewhere through an SSH tunnel, say"
@@ -56,14 +59,18 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
 impl Target {
     pub(super) fn url(text: &str, token: Option<Secret>) -> Result<Self, InvalidUrl> {
-        let uri: Uri = text.parse().map_err(|_| InvalidUrl::Malformed(text.to_owned()))?;
+        let shown = || text.split(['?', '#']).next().unwrap_or_default().to_owned();
+        if text.contains('@') {
+            return Err(InvalidUrl::Credentials);
+        }
+        let uri: Uri = text.parse().map_err(|_| InvalidUrl::Malformed(shown()))?;
         if uri.scheme().is_some_and(|scheme| *scheme != Scheme::HTTP) {
-            return Err(InvalidUrl::Scheme(text.to_owned()));
+            return Err(InvalidUrl::Scheme(shown()));
         }
         let authority = uri
             .authority()
             .cloned()
-            .ok_or_else(|| InvalidUrl::Malformed(text.to_owned()))?;
+            .ok_or_else(|| InvalidUrl::Malformed(shown()))?;
         let base = uri.path().trim_end_matches('/');
         let base = base.strip_suffix("/mcp").unwrap_or(base).to_owned();
         Ok(Self::Http {
@@ -202,6 +209,20 @@ mod tests {
             .map(target)
             .join("\n");
         insta::assert_snapshot!(said);
+    }
+
+    #[test]
+    fn sec_04_what_is_secret_in_a_url_is_not_said_again() {
+        for url in [
+            "http://me:hunter22@box/mcp",
+            "https://box/mcp?key=hunter22",
+            "hunter22@box:port",
+            "ftp://box/#hunter22",
+        ] {
+            let said = target(url);
+            assert!(said.contains('`') || said.contains("MCPR_TOKEN"), "{said}");
+            assert!(!said.contains("hunter22"), "{said}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Pinned definitions: what is approved of the tools of servers, and what differs from it now.
 
+use std::collections::BTreeMap;
+
 use mcpr_protocol::RawJson;
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +83,23 @@ pub struct PinChange {
 pub struct ApprovePins {
     /// The tools.
     pub approvals: Vec<Approval>,
+}
+
+impl ApprovePins {
+    /// The approvals of each server.
+    pub fn by_server(&self) -> BTreeMap<&str, Vec<&Approval>> {
+        let mut servers: BTreeMap<&str, Vec<&Approval>> = BTreeMap::new();
+        for approval in &self.approvals {
+            servers.entry(&approval.server).or_default().push(approval);
+        }
+        servers
+    }
+
+    /// Whether this tool is one of those to approve.
+    pub fn is_of(&self, pin: &PinReport) -> bool {
+        let same = |approval: &Approval| approval.server == pin.server && approval.tool == pin.tool;
+        self.approvals.iter().any(same)
+    }
 }
 
 /// The approval of one tool.

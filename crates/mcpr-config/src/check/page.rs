@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use mcpr_telemetry::printable;
+
 use super::{CheckedState, Report, ServerReport};
 use crate::fault::Finding;
 
@@ -75,21 +77,5 @@ fn verdict(report: &Report) -> &'static str {
         (true, true) => "all is well\n",
         (true, false) => "it can be used\n",
         (false, _) => "not all of it can be used\n",
-    }
-}
-
-/// The text without what a terminal would obey: a configuration file may come from anybody.
-fn printable(text: &str) -> String {
-    text.chars().flat_map(visible).collect()
-}
-
-/// A character as itself, or as its escape if it would do something to the page.
-fn visible(c: char) -> Vec<char> {
-    let obeyed = c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    if obeyed {
-        c.escape_default().collect()
-    } else {
-        vec![c]
     }
 }

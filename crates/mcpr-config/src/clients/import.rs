@@ -9,7 +9,6 @@ mod plan;
 mod servers;
 mod text;
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{ClientApp, Value};
@@ -52,17 +51,9 @@ pub struct Server {
 /// When the file cannot be read or is not in its language. A single entry that cannot be used is
 /// among the others, with the reason.
 pub fn read(app: Option<ClientApp>, file: &Path, env: &dyn Environment) -> Result<Option<Vec<Found>>, Fault> {
-    let content = match env.read(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => {
-            return Err(Fault::new(format!(
-                "`{}` cannot be read: {error}",
-                file.display()
-            )));
-        }
-        Ok(content) => content,
+    let Some(whole) = parse::read(file, env)? else {
+        return Ok(None);
     };
-    let whole = parse::parse(file, &content)?;
     let app = app.or_else(|| servers::whose(file, &whole));
     let folder = app.and_then(|app| servers::project(app, file, env));
     let entries = servers::entries(app, &whole, folder.as_deref());

@@ -68,6 +68,20 @@ fn ctl_01_what_is_kept_and_what_is_asked_for_is_known_with_the_servers_that_ask(
 }
 
 #[test]
+fn cfg_03_what_others_may_read_is_no_value_for_a_server_and_for_nobody_who_asks() {
+    let env = || Fixed::default().shared_file("/home/ann/.config/mcpr/secrets/t", "open");
+    let config = load_in(env(), &format!(r#"{{"mcpServers": {{"s": {ENTRY}}}}}"#)).unwrap();
+    let locations = Locations::from_env(&[FILE.into()], &env()).unwrap();
+
+    let all = SecretUse::all(&config.servers, &locations.secrets, &env()).unwrap();
+
+    assert!(reason(&config.servers[0]).contains("others may read it"));
+    let known = SecretUse::one(all, "t".to_owned());
+    assert_eq!((known.place, known.used_by), (None, vec!["s".to_owned()]));
+    assert_eq!(SecretUse::one(Vec::new(), "x".to_owned()).name, "x");
+}
+
+#[test]
 fn cfg_05_a_secret_that_is_set_changes_what_the_places_hold() {
     let vault = "/home/ann/.local/share/mcpr/secrets.json";
     let env = |content: &str| {

@@ -3,14 +3,13 @@
 use std::sync::{Arc, Weak};
 
 use mcpr_admin::{Event, EventKind, ServerState};
-use mcpr_registry::{Deviation, ServerName};
+use mcpr_registry::{Compared, Deviation, ServerName};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{Teller, event};
 use crate::gateway::Gateway;
 use crate::operations::how_servers_are;
-use crate::pins::Judged;
 use crate::scope::Scope;
 use crate::snapshot::{ServerSeen, Snapshot};
 
@@ -116,7 +115,7 @@ fn pin_changes<'a>(before: &'a Snapshot, now: &'a Snapshot) -> impl Iterator<Ite
 }
 
 /// What is not as it was approved, in a few words.
-fn in_words(judged: &Judged) -> String {
+fn in_words(judged: &Compared) -> String {
     let kinds = [
         (Deviation::Changed, "changed"),
         (Deviation::New, "new"),

@@ -45,12 +45,13 @@ impl Course {
         .min()
     }
 
-    /// When the server has been silent for too long; it may be while a person thinks.
+    /// When the server has been silent for too long; it may be while a person thinks. Before it has the request
+    /// it has nothing to say.
     fn silent_at(&self) -> Option<Instant> {
         let session = self.call.context.session.as_ref();
         let asked = session.is_some_and(|session| session.questions.any_open());
         let silence = self.silence.filter(|_| !(asked || self.asking.is_waiting()));
-        silence.map(|silence| self.heard_at + silence)
+        Some(self.heard_at.max(self.call.sent_at()?) + silence?)
     }
 
     fn ring(&mut self, now: Instant) -> Option<Step> {

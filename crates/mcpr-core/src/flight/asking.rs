@@ -33,7 +33,7 @@ use crate::suspension::{ROUNDS, tool_error};
 const GATHER: Duration = Duration::from_millis(25);
 
 /// How many questions of one call may be open at once; more are declined (SEC-05).
-const QUESTIONS: usize = 64;
+pub(super) const QUESTIONS: usize = 64;
 
 /// How long a person may think about one question.
 const LEG: Duration = Duration::from_secs(600);

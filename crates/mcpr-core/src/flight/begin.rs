@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::poll_immediate;
 use mcpr_protocol::{LogLevel, Message, Method, RawJson};
-use mcpr_registry::{Origin, PinPolicy};
+use mcpr_registry::{Compared, Origin, PinPolicy};
 use mcpr_router::{Demand, Home, Lease, Pin, RouteError, Tried};
 use mcpr_transport::{Exchange, Failed, Outgoing, Party};
 use mcpr_upstream::Replica;
@@ -18,7 +18,6 @@ use super::course::Open;
 use super::roots::begin_roots;
 use crate::call::Call;
 use crate::fault::Fault;
-use crate::pins::Judged;
 
 /// How often it is looked whether a call waits for what suspended ones hold.
 const ROOM: Duration = Duration::from_millis(250);
@@ -72,7 +71,7 @@ async fn held_meanwhile(call: &Call) -> Option<Fault> {
     }
     let mut snapshot = call.gateway.snapshot();
     let listed = call.gateway.pool.get(server)?.status().offers;
-    let is_of = |judged: &Arc<Judged>| {
+    let is_of = |judged: &Arc<Compared>| {
         listed
             .as_ref()
             .is_some_and(|listed| Arc::ptr_eq(listed, &judged.offers))

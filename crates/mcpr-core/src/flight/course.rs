@@ -148,6 +148,9 @@ impl Course {
         self.call = Arc::new(call);
         self.cancel = cancel;
         if let State::Open(open) = &self.state {
+            if open.before.is_none() {
+                self.call.note_sent(); // Its server is at it since the request before.
+            }
             let gateway = &self.call.gateway;
             if let Some(level) = self
                 .call

@@ -7,7 +7,7 @@ use mcpr_bridge::{InputRequired, Question, answer_as_input};
 use mcpr_protocol::{Era, RawJson, Response, Rope, Version, declined};
 
 use super::Step;
-use super::asking::Origin;
+use super::asking::{Origin, QUESTIONS};
 use super::begin::begin_after;
 use super::course::{Course, Open, State};
 use super::task::Task;
@@ -63,6 +63,10 @@ impl Course {
         self.asking.round += 1;
         if self.asking.round > ROUNDS {
             return Some(self.give_up_for(&format!("the server asked for input more than {ROUNDS} times")));
+        }
+        if wanted.requests.len() > QUESTIONS {
+            let text = format!("the server asked for more than {QUESTIONS} things at once");
+            return Some(self.give_up_for(&text));
         }
         self.state = State::Asking;
         let keys = wanted.requests.iter().map(|(key, _)| (key.clone(), None));

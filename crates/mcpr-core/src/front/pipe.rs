@@ -269,6 +269,9 @@ impl Pipe {
     async fn dispatch(&self, context: Context, request: Request) -> Option<Handled> {
         let (id, era) = (request.id.clone(), context.era());
         let wanted = !needs_listings(&request.method) || self.listed(&context, &id).await;
+        if !wanted && self.is_for_a_builtin(&request) {
+            return None; // It would be carried out.
+        }
         let handled = AssertUnwindSafe(self.gateway.dispatch(context, request)).catch_unwind();
         let broke = || {
             let text = refusal(Some(&id), &Fault::Internal, era);
@@ -278,6 +281,12 @@ impl Pipe {
         let handled = handled.await.unwrap_or_else(|_| broke());
         // A flight that is dropped here has not begun, and is recorded as cancelled.
         wanted.then_some(handled)
+    }
+
+    fn is_for_a_builtin(&self, request: &Request) -> bool {
+        let params = request.params.as_ref();
+        let params = params.and_then(|params| Object::read(params).ok());
+        self.gateway.builtin(&request.method, params.as_ref()).is_some()
     }
 
     /// Gives the first list its wait (AGG-12); false if the client cancelled this request meanwhile.

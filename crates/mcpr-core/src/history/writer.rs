@@ -8,7 +8,7 @@ use mcpr_config::History as Options;
 use mcpr_store::{CallRow, Store, StoreError};
 use mcpr_telemetry::{Secrets, Timed};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::ids::Ids;
@@ -19,8 +19,10 @@ use crate::plan::Plan;
 
 /// How long calls are collected before they are written together.
 const PAUSE: Duration = Duration::from_millis(250);
-/// How often what is too old is dropped.
+/// How often what is too old is dropped, unless it may not even get as old as that.
 const PRUNING: Duration = Duration::from_secs(3600);
+/// How often at the most.
+const SHORTEST_PRUNING: Duration = Duration::from_secs(1);
 /// How often it is told that calls are left out, while the store does not answer.
 const TELLING: Duration = Duration::from_secs(1);
 /// How often it is told that calls cannot be written.
@@ -87,13 +89,15 @@ impl Writer {
 
     /// Writes until the gateway ends, then what is left.
     pub(super) async fn run(mut self, mut items: Items, end: CancellationToken) {
-        let mut pruning = interval(PRUNING);
-        pruning.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut pruning = Box::pin(sleep(Duration::ZERO));
         loop {
             tokio::select! {
                 biased;
                 () = end.cancelled() => break,
-                _ = pruning.tick() => self.prune().await,
+                () = &mut pruning => {
+                    self.prune().await;
+                    pruning.as_mut().reset(Instant::now() + self.pruning());
+                }
                 item = items.queue.recv() => match item {
                     Some(item) => self.write(collect(item, &mut items, &end).await).await,
                     None => return,
@@ -169,6 +173,12 @@ impl Writer {
             Ok(calls) => tracing::debug!(calls, "old calls were dropped from the history"),
             Err(error) => tracing::warn!(reason = %error, "old calls could not be dropped from the history"),
         }
+    }
+
+    /// How long until what is too old is dropped again.
+    fn pruning(&self) -> Duration {
+        let keep = self.options().keep.unwrap_or(PRUNING);
+        keep.clamp(SHORTEST_PRUNING, PRUNING)
     }
 
     /// What is to be kept, as far as there is room.

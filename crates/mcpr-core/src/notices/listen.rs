@@ -190,9 +190,7 @@ async fn stands(standing: &mut Option<Standing>) -> PerFeed<Vec<Arc<str>>> {
 /// The object with the listen it belongs to in its `_meta`; the id as the client wrote it.
 fn with_tag(object: &RawJson, id: &Id) -> Rope {
     let object = Object::read(object).expect("our own objects are some");
-    let empty = RawJson::from_static("{}");
-    let none = || Object::read(&empty).expect("an empty object is one");
-    let meta = object.object("_meta").unwrap_or_else(none);
+    let meta = object.object("_meta").unwrap_or_default();
     let meta = Edit::new(&meta)
         .set(key::SUBSCRIPTION_ID, id.raw().clone())
         .finish();

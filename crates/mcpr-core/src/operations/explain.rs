@@ -3,7 +3,7 @@
 use mcpr_admin::{
     ActiveBy, Check, CheckedOf, DefinitionState, Execute, ExplainTool, Explanation, Failure, Verdict,
 };
-use mcpr_auth::{Principal, Scope as Allowed};
+use mcpr_auth::{Principal, Scope as Allowed, Timestamp, Token};
 use mcpr_registry::{ServerName, ServerState, Tool, nearest};
 
 use super::Operator;
@@ -22,6 +22,18 @@ struct Whose {
     principal: Option<Principal>,
     scope: Scope,
     by: ActiveBy,
+    /// Why the token is not accepted any more.
+    over: Option<String>,
+}
+
+/// Why a token is not accepted any more.
+fn over(token: &Token) -> Option<String> {
+    let past = |end: &Timestamp| *end <= Timestamp::now();
+    let revoked = token.revoked.map(|at| format!("the token was revoked at {at}"));
+    revoked.or_else(|| {
+        let end = token.expires.filter(past)?;
+        Some(format!("the token expired at {end}"))
+    })
 }
 
 impl Execute<ExplainTool, Principal> for Operator {
@@ -57,8 +69,8 @@ impl Execute<ExplainTool, Principal> for Operator {
         let misconfigured = state_of(&snapshot, tool) == Some(ServerState::Misconfigured);
         Ok(Explanation {
             principal: whose.name(),
-            visible: sight.listed.tool_by_origin(&origin).is_some(),
-            callable: known && whose.may_call() && !misconfigured,
+            visible: whose.over.is_none() && sight.listed.tool_by_origin(&origin).is_some(),
+            callable: whose.over.is_none() && known && whose.may_call() && !misconfigured,
             tool: Some(tool_report(tool)),
             route: Some(route(gateway, &snapshot, tool)),
             suggestions: Vec::new(),
@@ -70,17 +82,23 @@ impl Execute<ExplainTool, Principal> for Operator {
 
 impl Operator {
     async fn whose(&self, asked: &ExplainTool) -> Result<Whose, Failure> {
-        let principal = match &asked.token {
-            Some(which) => Some(self.gateway.token_holder(which).await?),
+        let token = match &asked.token {
+            Some(which) => Some(self.gateway.token_named(which).await?),
             None => None,
         };
+        let principal = token.as_ref().map(Principal::from);
         let says = Asked {
             project: asked.project.as_deref().map(Into::into),
             toolset: asked.toolset.as_deref().map(Into::into),
             ..Asked::default()
         };
         let (scope, by) = self.gateway.scope(principal.as_ref().unwrap_or(&nobody()), &says);
-        Ok(Whose { principal, scope, by })
+        Ok(Whose {
+            principal,
+            scope,
+            by,
+            over: token.as_ref().and_then(over),
+        })
     }
 }
 
@@ -283,6 +301,10 @@ impl Whose {
 
     fn token_check(&self, tool: &Tool) -> Check {
         let what = CheckedOf::Token;
+        if let Some(over) = &self.over {
+            let hint = "clients get 401 with it; make a new one: mcpr-ctl tokens create".to_owned();
+            return check(what, Verdict::Block, over.clone(), Some(hint));
+        }
         if let Some(found) = self.not_listed(tool) {
             let hint = Some(
                 "make a token that lists it, or one without such a list: mcpr-ctl tokens create".to_owned(),

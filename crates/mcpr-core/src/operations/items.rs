@@ -5,13 +5,13 @@ use mcpr_admin::{
     PromptReport, ResourceList, ResourceReport, ShowTool, TemplateReport, ToolDetail, ToolList, ToolReport,
 };
 use mcpr_auth::Principal;
+use mcpr_config::KeptAway;
 use mcpr_protocol::{Object, RawJson};
 use mcpr_registry::{Deviation, Item, Kind, Tool, View, estimate_tokens, nearest};
 
 use super::Operator;
 use super::projects::unknown_project;
 use crate::pins::why_held;
-use crate::plan::{Filter, Kept};
 use crate::scope::{Choice, Scope, Within};
 use crate::sight::Sight;
 use crate::toolsets::{Asker, description};
@@ -132,10 +132,10 @@ impl Operator {
         let (plan, snapshot) = (self.gateway.plan(), self.gateway.snapshot());
         let mut kept = Vec::new();
         for entry in plan.entries().filter(|entry| sight.sees(entry.name.as_str())) {
-            let (filter, judged) = (Filter::of(entry), snapshot.judged(&entry.name));
+            let (patterns, judged) = (entry.tools.patterns(), snapshot.judged(&entry.name));
             let holds = judged.is_some_and(|judged| judged.holds());
             let upstream = self.gateway.pool.get(&entry.name);
-            let Some(upstream) = upstream.filter(|_| holds || filter.is_some()) else {
+            let Some(upstream) = upstream.filter(|_| holds || patterns.is_some()) else {
                 continue;
             };
             let offers = upstream.status().offers.unwrap_or_default();
@@ -144,9 +144,9 @@ impl Operator {
                 .iter()
                 .filter_map(|tool| Some((tool, Object::read(tool).ok()?.text("name")?)));
             kept.extend(named.filter_map(|(definition, name)| {
-                let why = match filter.as_ref().and_then(|filter| filter.keeps(&name)) {
-                    Some(Kept::Denied(pattern)) => format!("`tools.deny` has `{pattern}`"),
-                    Some(Kept::NotAllowed) => "`tools.allow` does not have it".to_owned(),
+                let why = match patterns.as_ref().and_then(|patterns| patterns.keeps_away(&name)) {
+                    Some(KeptAway::Denied(pattern)) => format!("`tools.deny` has `{pattern}`"),
+                    Some(KeptAway::NotAllowed) => "`tools.allow` does not have it".to_owned(),
                     None if judged?.keeps_out(&name) => why_held(Deviation::New).to_owned(),
                     None => return None,
                 };

@@ -1,6 +1,5 @@
 //! Pinned definitions, as operators see and approve them.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mcpr_admin::{
@@ -9,32 +8,25 @@ use mcpr_admin::{
 };
 use mcpr_auth::{Principal, Timestamp};
 use mcpr_config::ServerEntry;
-use mcpr_registry::{Change, Deviation, Pin, ServerName, compare};
+use mcpr_registry::{Compared, Deviation, Difference, ServerName, server_and_tool};
 
 use super::Operator;
 use super::projects::unsaved;
-use crate::pins::{Approved, Judged, saved};
+use crate::pins::{Approved, Batch, saved};
 use crate::snapshot::Snapshot;
 
 /// A server whose definitions are compared.
-struct Compared {
+struct Pinned {
     server: ServerName,
-    judged: Arc<Judged>,
+    compared: Arc<Compared>,
     approved: Arc<Approved>,
-}
-
-/// What is approved of one server at once.
-#[derive(Default)]
-struct Batch {
-    approved: Vec<(Arc<str>, Pin)>,
-    forgotten: Vec<Arc<str>>,
 }
 
 impl Execute<ListPins, Principal> for Operator {
     async fn execute(&self, _: &Principal, asked: ListPins) -> Result<PinList, Failure> {
-        let servers = self.compared(asked.server.as_deref()).await?;
+        let servers = self.pinned(asked.server.as_deref()).await?;
         Ok(PinList {
-            pins: servers.iter().flat_map(Compared::reports).collect(),
+            pins: servers.iter().flat_map(Pinned::reports).collect(),
         })
     }
 }
@@ -45,12 +37,12 @@ impl Execute<DiffPins, Principal> for Operator {
             Some(name) => self.meant(name)?,
             None => (None, None),
         };
-        let servers = self.compared(server.as_deref()).await?;
+        let servers = self.pinned(server.as_deref()).await?;
         if let (Some(tool), [server]) = (&tool, &*servers) {
             server.check(tool)?;
         }
         let fits = |change: &PinChange| tool.as_ref().is_none_or(|tool| change.pin.tool == *tool);
-        let changes = servers.iter().flat_map(Compared::changes).filter(fits);
+        let changes = servers.iter().flat_map(Pinned::changes).filter(fits);
         Ok(PinDiff {
             changes: changes.collect(),
         })
@@ -60,101 +52,84 @@ impl Execute<DiffPins, Principal> for Operator {
 impl Execute<ApprovePins, Principal> for Operator {
     async fn execute(&self, _: &Principal, asked: ApprovePins) -> Result<PinList, Failure> {
         let one_at_a_time = self.gateway.planning.lock().await;
-        let mut batches: BTreeMap<ServerName, Batch> = BTreeMap::new();
-        for approval in &asked.approvals {
-            let servers = self.compared(Some(&approval.server)).await?;
-            for compared in servers {
-                let batch = batches.entry(compared.server.clone()).or_default();
-                compared.approve(approval, batch)?;
+        let mut batches: Vec<(ServerName, Batch)> = Vec::new();
+        for (server, approvals) in asked.by_server() {
+            for pinned in self.pinned(Some(server)).await? {
+                batches.push((pinned.server.clone(), pinned.batch(&approvals)?));
             }
         }
-        for (server, batch) in &batches {
-            self.keep(server, batch).await?;
-        }
+        let kept = self.keep(&batches).await;
+        // What is stored counts, also where the rest could not be.
         self.gateway.republish();
         drop(one_at_a_time);
-        let is_meant = |pin: &PinReport| {
-            let same = |approval: &Approval| approval.server == pin.server && approval.tool == pin.tool;
-            asked.approvals.iter().any(same)
-        };
-        let servers = self.compared(None).await?;
-        let pins = servers.iter().flat_map(Compared::reports).filter(is_meant);
-        Ok(PinList { pins: pins.collect() })
+        kept?;
+        let servers = self.pinned(None).await?;
+        let pins = servers.iter().flat_map(Pinned::reports);
+        Ok(PinList {
+            pins: pins.filter(|pin| asked.is_of(pin)).collect(),
+        })
     }
 }
 
 impl Operator {
     /// The servers whose definitions are compared, once the lists say all that is known.
-    async fn compared(&self, server: Option<&str>) -> Result<Vec<Compared>, Failure> {
+    async fn pinned(&self, server: Option<&str>) -> Result<Vec<Pinned>, Failure> {
         let asked = server.map(|name| self.entry(name)).transpose()?;
         self.gateway.caught_up().await;
         let snapshot = self.gateway.snapshot();
         if let Some(entry) = asked {
-            let compared = self.compared_one(&snapshot, &entry);
-            return compared
-                .map(|compared| vec![compared])
-                .ok_or_else(|| unpinned(&entry));
+            let pinned = self.pinned_one(&snapshot, &entry);
+            return pinned.map(|pinned| vec![pinned]).ok_or_else(|| unpinned(&entry));
         }
         let entries = snapshot.plan.entries();
         Ok(entries
-            .filter_map(|entry| self.compared_one(&snapshot, entry))
+            .filter_map(|entry| self.pinned_one(&snapshot, entry))
             .collect())
     }
 
-    fn compared_one(&self, snapshot: &Snapshot, entry: &ServerEntry) -> Option<Compared> {
-        Some(Compared {
+    fn pinned_one(&self, snapshot: &Snapshot, entry: &ServerEntry) -> Option<Pinned> {
+        Some(Pinned {
             server: entry.name.clone(),
-            judged: snapshot.judged(&entry.name)?.clone(),
+            compared: snapshot.judged(&entry.name)?.clone(),
             approved: self.gateway.pins.of(&entry.name)?,
         })
     }
 
-    /// The server that a name means, and the tool of it; names of servers may have dots.
+    /// The server that a name means, and the tool of it.
     fn meant(&self, name: &str) -> Result<(Option<String>, Option<String>), Failure> {
         let plan = self.gateway.plan();
-        let of_server = |entry: &&Arc<ServerEntry>| {
-            let rest = name.strip_prefix(entry.name.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        let entry = plan
-            .entries()
-            .filter(of_server)
-            .max_by_key(|entry| entry.name.as_str().len());
-        let Some(entry) = entry else {
+        if plan.server(name).is_some() {
+            return Ok((Some(name.to_owned()), None));
+        }
+        let Some((server, tool)) = server_and_tool(name, plan.servers.keys()) else {
             let server = name.split_once('.').map_or(name, |(server, _)| server);
-            return self.entry(server).map(|_| (None, None));
+            return self.entry(server).map(|_| (Some(server.to_owned()), None));
         };
-        let server = entry.name.as_str();
-        let tool = name[server.len()..].strip_prefix('.');
-        Ok((Some(server.to_owned()), tool.map(str::to_owned)))
+        Ok((Some(server.to_string()), Some(tool.to_owned())))
     }
 
     /// Stores what is approved, then lets it count.
-    async fn keep(&self, server: &ServerName, batch: &Batch) -> Result<(), Failure> {
+    async fn keep(&self, batches: &[(ServerName, Batch)]) -> Result<(), Failure> {
         let now = Timestamp::now();
-        let stored = batch.approved.iter().map(|(tool, pin)| saved(tool, pin, now));
-        let forgotten = batch.forgotten.iter().map(ToString::to_string).collect();
-        let store = &self.gateway.store;
-        store
-            .approve_pins(server.as_str(), stored.collect(), forgotten)
-            .await
-            .map_err(unsaved)?;
-        self.gateway
-            .pins
-            .approve(server, &batch.approved, &batch.forgotten);
-        tracing::info!(server = %server, count = batch.approved.len(), "an operator has approved definitions of tools");
+        for (server, batch) in batches {
+            let stored = batch.approved.iter().map(|(tool, pin)| saved(tool, pin, now));
+            let forgotten = batch.forgotten.iter().map(ToString::to_string).collect();
+            let store = &self.gateway.store;
+            store
+                .approve_pins(server.as_str(), stored.collect(), forgotten)
+                .await
+                .map_err(unsaved)?;
+            self.gateway.pins.approve(server, batch, now);
+            tracing::info!(server = %server, count = batch.approved.len(), "an operator has approved definitions of tools");
+        }
         Ok(())
     }
 }
 
-impl Compared {
+impl Pinned {
     fn reports(&self) -> impl Iterator<Item = PinReport> {
-        let approved = self.approved.pins.iter().map(|(tool, _)| tool);
-        let new = self.judged.deviations.iter();
-        let new = new.filter(|(_, deviation)| **deviation == Deviation::New);
-        let mut tools: Vec<&Arc<str>> = approved.chain(new.map(|(tool, _)| tool)).collect();
-        tools.sort();
-        tools.into_iter().map(|tool| self.report(tool))
+        let tools = self.compared.tools().into_iter();
+        tools.map(|tool| self.report(tool))
     }
 
     fn report(&self, tool: &str) -> PinReport {
@@ -162,19 +137,23 @@ impl Compared {
         PinReport {
             server: self.server.to_string(),
             tool: tool.to_owned(),
-            state: state(self.judged.deviations.get(tool)),
-            held: self.judged.held(tool).is_some(),
+            state: state(self.compared.deviations.get(tool)),
+            held: self.compared.held(tool).is_some(),
             approved_at: since.map(ToString::to_string),
         }
     }
 
     fn changes(&self) -> impl Iterator<Item = PinChange> {
-        self.judged.deviations.keys().map(|tool| {
-            let before = self.approved.pins.get(tool);
-            let after = self.judged.now.get(tool);
+        self.compared.differences().map(|found| {
+            let Difference {
+                tool,
+                before,
+                after,
+                notes,
+            } = found;
             PinChange {
                 pin: self.report(tool),
-                notes: before.zip(after).map_or_else(Vec::new, notes),
+                notes,
                 before: before.map(|pin| pin.definition.clone()),
                 hash: after.map(|pin| pin.hash.clone()),
                 after: after.map(|pin| pin.definition.clone()),
@@ -184,32 +163,36 @@ impl Compared {
 
     /// Whether there is such a tool.
     fn check(&self, tool: &str) -> Result<(), Failure> {
-        let known = self.approved.pins.get(tool).or_else(|| self.judged.now.get(tool));
-        known.map(drop).ok_or_else(|| {
-            let server = &self.server;
-            let failure = Failure::new(
-                ErrorCode::NotFound,
-                format!("server `{server}` has no tool `{tool}`"),
-            );
-            failure.hint(format!("`mcpr-ctl pins ls {server}` shows those it has"))
-        })
+        if self.compared.knows(tool) {
+            return Ok(());
+        }
+        let server = &self.server;
+        let failure = Failure::new(
+            ErrorCode::NotFound,
+            format!("server `{server}` has no tool `{tool}`"),
+        );
+        Err(failure.hint(format!("`mcpr-ctl pins ls {server}` shows those it has")))
     }
 
-    /// Takes up an approval, if it is of what is listed now.
-    fn approve(&self, approval: &Approval, batch: &mut Batch) -> Result<(), Failure> {
-        self.check(&approval.tool)?;
-        let tool: Arc<str> = approval.tool.as_str().into();
-        match (self.judged.now.get(&tool), &approval.hash) {
-            (Some(pin), Some(hash)) if pin.hash == *hash => batch.approved.push((tool, pin.clone())),
-            (None, None) => batch.forgotten.push(tool),
-            _ => return Err(changed_again(&self.server, &tool)),
+    /// What is approved, if it is what is listed now.
+    fn batch(&self, approvals: &[&Approval]) -> Result<Batch, Failure> {
+        let mut batch = Batch::default();
+        for Approval { tool, hash, .. } in approvals {
+            self.check(tool)?;
+            if !self.compared.is_now(tool, hash.as_deref()) {
+                return Err(changed_again(&self.server, tool));
+            }
+            match self.compared.now.get(tool) {
+                Some(pin) => batch.approved.push((tool.as_str().into(), pin.clone())),
+                None => batch.forgotten.push(tool.as_str().into()),
+            }
         }
-        Ok(())
+        Ok(batch)
     }
 }
 
 /// How many tools of a server differ from what is approved; nothing where none does.
-pub(super) fn counts(judged: &Judged) -> Option<PinCounts> {
+pub(super) fn counts(judged: &Compared) -> Option<PinCounts> {
     let held = judged
         .deviations
         .keys()
@@ -228,14 +211,6 @@ fn state(deviation: Option<&Deviation>) -> PinState {
         Some(Deviation::Changed) => PinState::Changed,
         Some(Deviation::New) => PinState::New,
         Some(Deviation::Removed) => PinState::Removed,
-    }
-}
-
-/// What a change means for calls.
-fn notes((before, after): (&Pin, &Pin)) -> Vec<String> {
-    match compare(&before.definition, &after.definition) {
-        Change::Unchanged => Vec::new(),
-        Change::Compatible(notes) | Change::Breaking(notes) => notes,
     }
 }
 

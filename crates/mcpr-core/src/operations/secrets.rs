@@ -66,15 +66,7 @@ impl Operator {
 
     /// What is known of a secret now; one that nobody asks for and that is not kept is unset.
     async fn secret(&self, name: String) -> Result<SecretReport, Failure> {
-        let known = self
-            .all_secrets()
-            .await?
-            .into_iter()
-            .find(|known| known.name == name);
-        Ok(report(known.unwrap_or(SecretUse {
-            name,
-            ..SecretUse::default()
-        })))
+        Ok(report(SecretUse::one(self.all_secrets().await?, name)))
     }
 
     /// Has servers use what is kept now.

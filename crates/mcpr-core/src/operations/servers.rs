@@ -17,6 +17,7 @@ impl Execute<ShowServer, Principal> for Operator {
         let sight = snapshot.sight(&crate::scope::Scope::everything());
         let offered = snapshot.listed.tools().map(tool_report);
         let tools = offered.chain(self.hidden_tools(&sight));
+        let clean = |text: String| self.gateway.secrets.scrub(&text).into_owned();
         let projects = plan.projects.iter();
         let projects = projects.filter(|(_, project)| plan.members(project).contains(&entry.name));
         Ok(ServerDetail {
@@ -24,8 +25,11 @@ impl Execute<ShowServer, Principal> for Operator {
             place: Some(entry.place.to_string()),
             tags: entry.backends.tags.clone(),
             switched: switched.map(|on| if on { "enabled" } else { "disabled" }.to_owned()),
-            title: offers.as_ref().and_then(|offers| offers.title()),
-            instructions: offers.as_ref().and_then(|offers| offers.instructions.clone()),
+            title: offers.as_ref().and_then(|offers| offers.title()).map(clean),
+            instructions: offers
+                .as_ref()
+                .and_then(|offers| offers.instructions.clone())
+                .map(clean),
             tools: tools
                 .filter(|tool| tool.server == asked.name)
                 .map(short)

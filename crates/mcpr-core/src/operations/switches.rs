@@ -113,15 +113,18 @@ impl Operator {
             name: None,
             description: None,
         };
-        self.gateway
-            .store
-            .put_switch(switch.clone())
-            .await
-            .map_err(unsaved)?;
-        self.gateway.replan(|plan| plan.switches.put(switch));
+        self.keep_switch(switch).await?;
         drop(guard);
         tracing::info!(server = %entry.name, on, "an operator has switched the server");
         self.settled(&entry).await
+    }
+
+    /// Stores what was turned, then lets it count.
+    async fn keep_switch(&self, switch: Switch) -> Result<(), Failure> {
+        let stored = self.gateway.store.put_switch(switch.clone()).await;
+        stored.map_err(unsaved)?;
+        self.gateway.replan(|plan| plan.switches.put(switch));
+        Ok(())
     }
 
     /// How a server is, once it is up or known not to be.
@@ -144,12 +147,7 @@ impl Operator {
             name: turned.name.clone(),
             description: turned.description.clone(),
         };
-        self.gateway
-            .store
-            .put_switch(switch.clone())
-            .await
-            .map_err(unsaved)?;
-        self.gateway.replan(|plan| plan.switches.put(switch));
+        self.keep_switch(switch).await?;
         drop(guard);
         self.gateway.caught_up().await;
         let snapshot = self.gateway.snapshot();

@@ -1,14 +1,13 @@
 //! Compares what servers list with what is approved.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use mcpr_config::ServerEntry;
-use mcpr_registry::{Deviation, Offers, PinPolicy, Pins, ServerName};
+use mcpr_registry::{Compared, Deviation, Offers, PinPolicy, Pins, ServerName};
 
 use super::{Approved, PinBook};
 use crate::memory::{Note, Recollection};
-use crate::plan::Filter;
 
 /// How many changes the log tells in all, so that a server that goes on changing fills neither disk nor memory.
 const MOST: usize = 10_000;
@@ -32,20 +31,7 @@ pub(crate) type Change = (ServerName, Arc<str>, [Option<String>; 2]);
 pub(crate) struct Known {
     entry: Arc<ServerEntry>,
     approved: Arc<Approved>,
-    judged: Arc<Judged>,
-}
-
-/// How the tools of a server compare with what is approved of them.
-#[derive(Debug)]
-pub(crate) struct Judged {
-    /// What becomes of those that differ.
-    pub(crate) policy: PinPolicy,
-    /// What was compared.
-    pub(crate) offers: Arc<Offers>,
-    /// What of it the server lists as tools.
-    pub(crate) now: Pins,
-    /// What differs, by the server's names. Tools that its lists keep away are left out.
-    pub(crate) deviations: BTreeMap<Arc<str>, Deviation>,
+    judged: Arc<Compared>,
 }
 
 impl Judge {
@@ -56,7 +42,7 @@ impl Judge {
         entry: &Arc<ServerEntry>,
         offers: &Arc<Offers>,
         is_all: bool,
-    ) -> Option<Arc<Judged>> {
+    ) -> Option<Arc<Compared>> {
         if entry.pins == PinPolicy::Off {
             self.known.remove(&entry.name);
             return None;
@@ -70,8 +56,15 @@ impl Judge {
         if let Some(known) = self.known.get(&entry.name).filter(is_same) {
             return Some(known.judged.clone());
         }
-        let judged = Arc::new(Judged::new(entry, offers, &approved));
-        self.tell(&entry.name, &judged, &approved);
+        let patterns = entry.tools.patterns();
+        let is_kept_away = |tool: &str| {
+            patterns
+                .as_ref()
+                .is_some_and(|patterns| patterns.keeps_away(tool).is_some())
+        };
+        let judged = Compared::new(entry.pins, offers.clone(), approved.pins.clone(), is_kept_away);
+        let judged = Arc::new(judged);
+        self.tell(&entry.name, &judged);
         let known = Known {
             entry: entry.clone(),
             approved,
@@ -101,13 +94,13 @@ impl Judge {
     }
 
     /// Says in the log what differs, each once.
-    fn tell(&mut self, server: &ServerName, judged: &Judged, approved: &Approved) {
+    fn tell(&mut self, server: &ServerName, judged: &Compared) {
         let hash = |pins: &Pins, tool: &str| pins.get(tool).map(|pin| pin.hash.clone());
         let mut fresh = judged.deviations.iter().filter(|(tool, _)| {
             let change = (
                 server.clone(),
                 (*tool).clone(),
-                [hash(&approved.pins, tool), hash(&judged.now, tool)],
+                [hash(&judged.approved, tool), hash(&judged.now, tool)],
             );
             self.told.len() < MOST && self.told.insert(change)
         });
@@ -119,47 +112,6 @@ impl Judge {
         if more > 0 {
             tracing::warn!(server = %server, count = more, "more tools are not as they were approved");
         }
-    }
-}
-
-impl Judged {
-    fn new(entry: &ServerEntry, offers: &Arc<Offers>, approved: &Approved) -> Self {
-        let now = Pins::of(offers);
-        let mut deviations = approved.pins.deviations(&now);
-        if let Some(filter) = Filter::of(entry) {
-            deviations.retain(|tool, _| filter.keeps(tool).is_none());
-        }
-        Self {
-            policy: entry.pins,
-            offers: offers.clone(),
-            now,
-            deviations,
-        }
-    }
-
-    /// Whether a tool is held back, and why.
-    pub(crate) fn held(&self, tool: &str) -> Option<Deviation> {
-        let deviation = self.deviations.get(tool).copied();
-        deviation.filter(|deviation| self.policy == PinPolicy::Block && *deviation != Deviation::Removed)
-    }
-
-    /// Whether it keeps a tool out of the catalog. One that was offered before stays in it, so that no
-    /// other takes its name; one that is new has no claim to a name yet.
-    pub(crate) fn keeps_out(&self, tool: &str) -> bool {
-        self.held(tool) == Some(Deviation::New)
-    }
-
-    /// Whether anything of it is held back.
-    pub(crate) fn holds(&self) -> bool {
-        self.deviations.keys().any(|tool| self.held(tool).is_some())
-    }
-
-    /// How many tools differ like this.
-    pub(crate) fn count(&self, deviation: Deviation) -> u64 {
-        self.deviations
-            .values()
-            .filter(|known| **known == deviation)
-            .count() as u64
     }
 }
 

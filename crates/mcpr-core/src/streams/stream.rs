@@ -132,6 +132,26 @@ impl Stream {
         format!("{}{event}", self.name)
     }
 
+    /// Says a message unless the reader would lose an event by it.
+    fn offer(&self, message: &Rope) -> bool {
+        {
+            let mut state = self.state.lock();
+            if state.ended.is_some() {
+                return true;
+            }
+            let id = self.id(state.ring.next());
+            let event = sse::message(Some(&id), message.clone()).into_bytes();
+            let unread = state.reader.map(|reader| reader.next);
+            if unread.is_some_and(|unread| !state.ring.has_room_for(event.len(), unread)) {
+                return false;
+            }
+            state.ring.push(event);
+            state.settle();
+        }
+        self.told.notify_waiters();
+        true
+    }
+
     /// Whether nothing is lost to the reader by saying this much more.
     pub(crate) fn has_room_for(&self, bytes: usize) -> bool {
         let state = self.state.lock();
@@ -213,8 +233,8 @@ impl Writer {
     pub(crate) async fn say(&self, message: Rope) {
         loop {
             let read = self.0.read.notified();
-            if self.0.has_room_for(message.len()) {
-                return self.0.say(message);
+            if self.0.offer(&message) {
+                return;
             }
             read.await;
         }

@@ -138,6 +138,18 @@ async fn nothing_is_lost_to_a_slow_reader() {
 }
 
 #[tokio::test]
+async fn nothing_is_lost_where_the_last_bytes_of_room_are_those_around_a_message() {
+    let (streams, budget) = streams();
+    let (writer, mut reader) = streams.open(&budget).unwrap();
+    let long = "x".repeat(BYTES / 128 - note("").len());
+    let mut said = 0;
+    while writer.say(note(&long)).now_or_never().is_some() {
+        said += 1;
+    }
+    assert_eq!(texts(&mut reader).len(), said);
+}
+
+#[tokio::test]
 async fn a_writer_does_not_wait_for_a_reader_that_left() {
     let (streams, budget) = streams();
     let (writer, reader) = streams.open(&budget).unwrap();

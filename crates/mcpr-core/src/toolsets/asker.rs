@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcpr_admin::{ErrorCode, Failure};
-use mcpr_auth::Principal;
+use mcpr_auth::{Principal, Timestamp, Token};
 use mcpr_registry::nearest;
 use mcpr_store::{DEFAULT, DatabaseFault, OPERATOR, StoreError};
 
@@ -133,7 +133,7 @@ impl Asker {
             "anonymous" => Some(Principal::anonymous()),
             _ => match key.strip_prefix("stdio:") {
                 Some(digest) => Some(Principal::stdio(digest)),
-                None => Some(gateway.token_holder(key).await?),
+                None => Some(Principal::from(&gateway.token_named(key).await?)),
             },
         };
         Ok(Whom {
@@ -167,17 +167,30 @@ impl Whom {
 }
 
 impl Gateway {
-    /// The holder of a token, by its id or its name.
-    pub(crate) async fn token_holder(&self, which: &str) -> Result<Principal, ToolsetError> {
-        let tokens = self.store.tokens().await?;
-        let by_id = tokens.iter().find(|(token, _)| token.id.as_str() == which);
-        let active = |token: &mcpr_auth::Token| token.revoked.is_none() && token.name == which;
-        let token = by_id.or_else(|| tokens.iter().find(|(token, _)| active(token)));
+    /// The token of this id, or else of this name: the one that is good, or the last of those that are over.
+    pub(crate) async fn token_named(&self, which: &str) -> Result<Token, ToolsetError> {
+        let tokens = self.store.tokens().await?.into_iter().map(|(token, _)| token);
+        let (by_id, others): (Vec<_>, Vec<_>) = tokens.partition(|token| token.id.as_str() == which);
+        let named = others.into_iter().filter(|token| token.name == which);
+        let now = Timestamp::now();
+        let (mut good, over): (Vec<_>, Vec<_>) = named.partition(|token| token.is_active(now));
+        if let (true, [_, _, ..]) = (by_id.is_empty(), &good[..]) {
+            let ids: Vec<_> = good.iter().map(|token| token.id.as_str()).collect();
+            let what = format!("`{which}` names several tokens: {}", ids.join(", "));
+            return Err(Failure::new(ErrorCode::Invalid, what)
+                .hint("name one by its id")
+                .into());
+        }
+        let found = by_id
+            .into_iter()
+            .next()
+            .or(good.pop())
+            .or(over.into_iter().last());
         let unknown = || {
             let failure = Failure::new(ErrorCode::NotFound, format!("there is no token `{which}`"));
             failure.hint("see `mcpr-ctl tokens ls`; without a token there are `default`, `local`, `anonymous` and `stdio:DIGEST`")
         };
-        Ok(Principal::from(&token.ok_or_else(unknown)?.0))
+        Ok(found.ok_or_else(unknown)?)
     }
 }
 

@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, HashSet};
 
 use mcpr_admin::{DefinitionState, ToolState, ToolsetDetail, ToolsetEntry, ToolsetReport, ToolsetTool};
+use mcpr_config::KeptAway;
 use mcpr_protocol::RawJson;
-use mcpr_registry::{Change, Deviation, Selection, ServerName, ServerState, Tool, compare, definition_hash};
+use mcpr_registry::{
+    Change, Deviation, Selection, ServerState, Tool, compare, definition_hash, server_and_tool,
+};
 use mcpr_store::{Definition, StoreError};
 
 use super::{Asker, Toolset};
 use crate::gateway::Gateway;
 use crate::pins::why_held;
-use crate::plan::{Filter, Kept, Standing};
+use crate::plan::Standing;
 use crate::scope::Scope;
 use crate::sight::Sight;
 use crate::snapshot::Snapshot;
@@ -256,19 +259,11 @@ pub(crate) fn absent(snapshot: &Snapshot, sight: &Sight, name: &str) -> (ToolSta
         return (ToolState::Missing, "it fits no tool now".into());
     }
     let plan = &snapshot.plan;
-    let of_server = |entry: &&std::sync::Arc<mcpr_config::ServerEntry>| {
-        let rest = name.strip_prefix(entry.name.as_str());
-        rest.is_some_and(|rest| rest.starts_with('.')) && sight.sees(entry.name.as_str())
-    };
-    let Some(entry) = plan
-        .entries()
-        .filter(of_server)
-        .max_by_key(|entry| entry.name.as_str().len())
-    else {
+    let seen = plan.servers.keys().filter(|server| sight.sees(server.as_str()));
+    let Some((server, tool)) = server_and_tool(name, seen) else {
         return (ToolState::Missing, "no server of that name is configured".into());
     };
-    let server = entry.name.as_str();
-    let tool = &name[server.len() + 1..];
+    let entry = &plan.servers[server];
     match plan.standing(entry) {
         Standing::SwitchedOff => {
             return (
@@ -290,14 +285,18 @@ pub(crate) fn absent(snapshot: &Snapshot, sight: &Sight, name: &str) -> (ToolSta
         }
         Standing::On(_) => {}
     }
-    match Filter::of(entry).and_then(|filter| filter.keeps(tool)) {
-        Some(Kept::Denied(pattern)) => {
+    match entry
+        .tools
+        .patterns()
+        .and_then(|patterns| patterns.keeps_away(tool))
+    {
+        Some(KeptAway::Denied(pattern)) => {
             return (
                 ToolState::Disabled,
                 format!("`tools.deny` of server `{server}` has `{pattern}`"),
             );
         }
-        Some(Kept::NotAllowed) => {
+        Some(KeptAway::NotAllowed) => {
             return (
                 ToolState::Disabled,
                 format!("`tools.allow` of server `{server}` does not have it"),
@@ -308,26 +307,22 @@ pub(crate) fn absent(snapshot: &Snapshot, sight: &Sight, name: &str) -> (ToolSta
     if snapshot.held.tool_by_origin(name).is_some() {
         return (ToolState::Unavailable, why_held(Deviation::Changed).into());
     }
-    let is_new = |server: &ServerName| {
-        snapshot
-            .judged(server)
-            .is_some_and(|judged| judged.keeps_out(tool))
-    };
-    if is_new(&entry.name) {
+    let judged = snapshot.judged(server);
+    if judged.is_some_and(|judged| judged.keeps_out(tool)) {
         return (ToolState::Unavailable, why_held(Deviation::New).into());
     }
     let is_off = snapshot.all.tool_by_origin(name).is_some() && snapshot.known.tool_by_origin(name).is_none();
     if is_off {
         return (ToolState::Disabled, "an operator has turned it off".into());
     }
-    let seen = snapshot.servers.iter().find(|seen| seen.name == entry.name);
+    let seen = snapshot.servers.iter().find(|seen| seen.name == *server);
     let state = seen.and_then(|seen| seen.state.clone());
     match state {
         Some((ServerState::Ok, _)) => (
             ToolState::Missing,
             format!("server `{server}` has no tool `{tool}`"),
         ),
-        other => (ToolState::Unavailable, why_unavailable(server, other)),
+        other => (ToolState::Unavailable, why_unavailable(server.as_str(), other)),
     }
 }
 

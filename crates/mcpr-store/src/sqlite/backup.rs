@@ -78,8 +78,9 @@ fn of_copy(path: &Path) -> impl FnOnce(io::Error) -> Fault {
     move |error| Fault::Store(DatabaseError::new(path, fault(&error), Some(Box::new(error))).into())
 }
 
+/// A place beside that file which no other process uses.
 fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(".new");
+    name.push(format!(".{}.new", std::process::id()));
     name.into()
 }

@@ -73,24 +73,22 @@ pub(super) fn delete(db: &mut Connection, query: &CallQuery) -> Result<u64, Faul
     })
 }
 
-/// The oldest beyond the limit go row by row, so that no one step holds the file for long.
+/// One step of dropping what is too old and what is too much; how many calls are gone, 0 at the end. Steps, so that
+/// others have their turn at the file between two of them.
 pub(super) fn prune(db: &mut Connection, older_than_ms: Option<i64>, max_bytes: u64) -> Result<u64, Fault> {
-    let mut gone = 0;
     if let Some(limit) = older_than_ms {
         let is_old = |call: &CallRow| call.at_ms < limit;
-        gone += change(db, |tx| forget(tx, "oldest_ms < ?", [limit], is_old))?;
-    }
-    loop {
-        let bytes: i64 = db.query_row("SELECT bytes FROM calls_size", [], |row| row.get(0))?;
-        let surplus = bytes.cast_unsigned().saturating_sub(max_bytes);
-        let dropped = match surplus > 0 && bytes > 0 {
-            true => change(db, |tx| drop_oldest(tx, surplus))?,
-            false => 0,
-        };
-        if dropped == 0 {
+        let rows = "last IN (SELECT last FROM call_batches WHERE oldest_ms < ? ORDER BY last LIMIT 16)";
+        let gone = change(db, |tx| forget(tx, rows, [limit], is_old))?;
+        if gone > 0 {
             return Ok(gone);
         }
-        gone += dropped;
+    }
+    let bytes: i64 = db.query_row("SELECT bytes FROM calls_size", [], |row| row.get(0))?;
+    let surplus = bytes.cast_unsigned().saturating_sub(max_bytes);
+    match surplus > 0 && bytes > 0 {
+        true => change(db, |tx| drop_oldest(tx, surplus)),
+        false => Ok(0),
     }
 }
 

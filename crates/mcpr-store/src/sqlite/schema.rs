@@ -11,8 +11,8 @@ const STEPS: &[&str] = &[
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
-    include_str!("schema/6.sql"),
 ];
 
 /// The schema that all of them make.

@@ -101,16 +101,21 @@ pub(super) fn prune_verdicts(db: &mut Connection, time: Timestamp) -> Result<(),
     })
 }
 
-/// Draws the key under the write lock if there is none, so that two processes get the same.
-pub(super) fn sealing_key(db: &mut Connection) -> Result<SealingKey, Fault> {
+/// Draws the key under the write lock if there is none, so that two processes get the same. Where nothing can be
+/// written it is one for this process.
+pub(super) fn sealing_key(db: &mut Connection, read_only: bool) -> Result<SealingKey, Fault> {
+    let draw = || SealingKey::draw().map_err(StoreError::NoRandomness);
     if let Some(known) = known_sealing_key(db)? {
         return Ok(known);
+    }
+    if read_only {
+        return Ok(draw()?);
     }
     change_durably(db, |tx| {
         if let Some(known) = known_sealing_key(tx)? {
             return Ok(known);
         }
-        let key = SealingKey::draw().map_err(StoreError::NoRandomness)?;
+        let key = draw()?;
         tx.execute("INSERT INTO keys VALUES ('sealing', ?)", [key.as_bytes()])?;
         Ok(key)
     })

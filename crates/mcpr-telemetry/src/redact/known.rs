@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::pairs::Pairs;
+use super::spellings;
 use super::{MARK, floor};
 
 /// Shorter values are everyday words and numbers; no other credential that is taken out is as short either.
@@ -72,8 +73,12 @@ impl Known {
 
     fn add_spellings(&mut self, value: &str) {
         self.insert(value);
-        self.insert(&json_spelling(value));
+        // A host is written in small letters.
+        self.insert(&value.to_lowercase());
         self.insert(&value.escape_debug().to_string());
+        for spelling in spellings::of(value) {
+            self.insert(&spelling);
+        }
     }
 
     fn insert(&mut self, value: &str) {
@@ -118,13 +123,6 @@ fn without_scheme(value: &str) -> &str {
     }
 }
 
-fn json_spelling(value: &str) -> String {
-    let mut out = Vec::with_capacity(value.len() + 2);
-    crate::escape::json(&mut out, value);
-    let quoted = String::from_utf8_lossy(&out);
-    quoted[1..quoted.len() - 1].to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,6 +147,22 @@ mod tests {
         let value = "pa\"ss\\wo\trd";
         let text = format!("{} {value:?}", serde_json::Value::from(value));
         assert_eq!(told(&[value], &text), "\"[redacted]\" \"[redacted]\"");
+    }
+
+    #[test]
+    fn log_04_a_value_is_known_as_programs_of_other_languages_spell_it() {
+        let value = "Grö\u{df}e/x+y=='&z 1";
+        for said in [
+            r"Grö\u{df}e\/x+y=='&z 1".replace(r"\u{df}", "\u{df}"),
+            r"Gr\u00f6\u00dfe/x+y=='&z 1".to_owned(),
+            r"Gr\u00f6\u00dfe\/x+y=='&z 1".to_owned(),
+            r"Gr\u00F6\u00DFe/x\u002By==\u0027\u0026z 1".to_owned(),
+            "Gr%C3%B6%C3%9Fe%2Fx%2By%3D%3D%27%26z%201".to_owned(),
+            "gr%c3%b6%c3%9fe%2fx%2by%3d%3d%27%26z%201".to_owned(),
+            "Gr%C3%B6%C3%9Fe%2Fx%2By%3D%3D%27%26z+1".to_owned(),
+        ] {
+            assert_eq!(told(&[value], &format!("a {said} b")), "a [redacted] b", "{said}");
+        }
     }
 
     #[test]

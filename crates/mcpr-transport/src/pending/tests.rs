@@ -78,6 +78,15 @@ fn a_cancel_of_a_listen_comes_to_it_and_one_of_anything_else_does_not() {
 }
 
 #[test]
+fn b37_a_request_that_was_never_sent_leaves_nothing_behind() {
+    let pending = Pending::new();
+    drop(pending.enter(1, party(1)).unwrap());
+    assert!(pending.is_quiet_for(party(2)) && pending.is_empty());
+    drop(sent(&pending, 2, 1));
+    assert!(!pending.is_quiet_for(party(2)));
+}
+
+#[test]
 fn what_belongs_to_no_request_is_an_event_and_a_late_answer_is_nothing() {
     let pending = Pending::new();
     drop(pending.enter(1, Party::GATEWAY).unwrap());
@@ -126,6 +135,11 @@ fn party(who: u64) -> Party {
     }
 }
 
+/// A request that was sent.
+fn sent(pending: &Arc<Pending>, id: u64, who: u64) -> Waiting<Log> {
+    Waiting::new(pending.enter(id, party(who)).unwrap(), None)
+}
+
 #[tokio::test]
 async fn a_question_that_nobody_reads_is_answered_by_somebody_else() {
     let pending = Pending::new();
@@ -138,7 +152,7 @@ async fn a_question_that_nobody_reads_is_answered_by_somebody_else() {
 #[tokio::test]
 async fn b37_a_question_after_a_cancel_is_nobodys_until_the_late_answer() {
     let pending = Pending::new();
-    drop(pending.enter(1, party(7)).unwrap());
+    drop(sent(&pending, 1, 7));
     let _other = pending.enter(2, party(8)).unwrap();
     let ask = || pending.deliver(message(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#));
     assert!(!pending.is_quiet_for(party(8)) && ask().is_some());

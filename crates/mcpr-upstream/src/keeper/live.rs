@@ -111,7 +111,10 @@ impl Keeper {
         }
         replica.end();
         if matches!(ended, Ended::Idle) {
-            replica.drained().await;
+            tokio::select! {
+                () = replica.drained() => {}
+                () = self.stop.cancelled() => {}
+            }
         }
     }
 
@@ -210,7 +213,10 @@ impl Keeper {
     async fn learn(&self, news: News, line: &mut Line, life: &mut Life) -> Result<(), Failed> {
         match news {
             News::Changed(heard) => life.hear(heard),
-            News::Missed => life.miss(Heard::ALL),
+            News::Missed => {
+                life.miss(Heard::ALL);
+                line.doubted = true; // It may have started anew, and be another now.
+            }
             News::Lost => line.doubted = true,
             News::Expired(seen) => return self.obey(Command::Renew(seen), line, life).await,
         }
@@ -294,7 +300,8 @@ impl Keeper {
         }
     }
 
-    /// Takes lists that were read again. A notice is counted even if nothing changed (AGG-10).
+    /// Takes lists that were read again. A notice is counted even if nothing changed (AGG-10), but for one of a
+    /// gateway: in a circle of gateways each would tell the next for ever (B110).
     fn listed(
         &self,
         life: &mut Life,
@@ -303,9 +310,13 @@ impl Keeper {
         let Ok((covers, read)) = read else { return Ok(()) };
         match read {
             Ok(listed) => self.publish(|status| {
+                let told = match life.introduced.gateway {
+                    Some(_) => listed.differ(status.offers.as_deref()),
+                    None => Heard::ALL,
+                };
+                status.notices.count(covers.announced.within(told));
                 status.offers = Some(listed.offers);
                 status.fresh = listed.fresh;
-                status.notices.count(covers.announced);
             }),
             Err(failed) if failed.kind == FailedKind::SessionExpired => {
                 life.miss(covers.lists);
@@ -366,14 +377,15 @@ impl Life {
         let transport = self.replica.transport().clone();
         let (introduced, server) = (self.introduced.clone(), keeper.name.clone());
         let before = keeper.listed_before();
-        let pages = keeper.around.list_pages;
+        let around = keeper.around.clone();
         self.reading.spawn(async move {
             let lister = Lister {
                 server: server.as_str(),
                 transport: &*transport,
                 introduced: &introduced,
+                instance: &around.instance,
                 limit: PATIENCE,
-                pages,
+                pages: around.list_pages,
             };
             (covers, lister.read(covers.lists, &before).await)
         });

@@ -136,6 +136,7 @@ impl Keeper {
             server: self.name.as_str(),
             transport: &*transport,
             introduced: &met.introduced,
+            instance: &self.around.instance,
             limit: STEP,
             pages: self.around.list_pages,
         };

@@ -71,30 +71,36 @@ impl Plan {
         strangers
     }
 
-    /// Makes one attack, and says what it was.
-    pub(super) async fn attack(&self, dice: &mut Dice) -> Kind {
+    /// Makes one attack, and says what it was; nothing if not a byte of it could be sent.
+    pub(super) async fn attack(&self, dice: &mut Dice) -> Option<Kind> {
         let kind = *dice.pick(&Kind::ALL);
-        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)).await else {
-            return kind; // Only the system can have refused it: it was too fast.
-        };
+        // Only the system can refuse it: it was too fast.
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.ok()?;
         let bytes = self.bytes(kind, dice);
+        let begin = if kind == Kind::Slow { 1 } else { bytes.len() };
+        let begun = stream
+            .write(&bytes[..begin])
+            .await
+            .ok()
+            .filter(|sent| *sent > 0)?;
+        let rest = &bytes[begun..];
         match kind {
-            Kind::Slow => drip(&mut stream, &bytes).await,
+            Kind::Slow => drip(&mut stream, rest).await,
             Kind::Abandoned => {
-                _ = stream.write_all(&bytes).await;
+                _ = stream.write_all(rest).await;
                 _ = stream.set_zero_linger();
             }
-            _ => send(&mut stream, &bytes, dice.one_in(4)).await,
+            _ => send(&mut stream, rest, dice.one_in(4)).await,
         }
-        kind
+        Some(kind)
     }
 
     fn bytes(&self, kind: Kind, dice: &mut Dice) -> Vec<u8> {
         let whole = self.request(CALL.as_bytes(), &self.session, dice);
         match kind {
-            Kind::Random => (0..dice.below(4000)).map(|_| dice.below(256) as u8).collect(),
+            Kind::Random => (0..=dice.below(4000)).map(|_| dice.below(256) as u8).collect(),
             Kind::Altered => self.request(&altered(CALL.as_bytes(), dice), &self.session, dice),
-            Kind::Truncated => whole[..dice.below(whole.len())].to_vec(),
+            Kind::Truncated => whole[..=dice.below(whole.len() - 1)].to_vec(),
             Kind::Oversized => self.oversized(dice),
             Kind::Slow | Kind::Abandoned => whole,
             Kind::Guessed => self.guessed(dice),

@@ -155,6 +155,10 @@ impl Cast {
                 json!({ "type": "http", "url": "http://127.0.0.1:9/mcp", "headers": { "X-File": "${file:key.txt}" } }),
             ),
             (
+                "sealed",
+                json!({ "type": "http", "url": "http://127.0.0.1:9/mcp", "headers": { "X-Sealed": "${secret:sealed}" } }),
+            ),
+            (
                 "kept",
                 json!({ "type": "http", "url": "http://127.0.0.1:9/mcp", "headers": { "X-Kept": "${secret:key}" } }),
             ),

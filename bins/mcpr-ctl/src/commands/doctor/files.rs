@@ -7,13 +7,16 @@ use std::path::{Path, PathBuf};
 use mcpr_config::clients::shell_word;
 use mcpr_config::{Config, Locations, LogFile};
 use mcpr_store::Inspection;
-use rustix::fs::{Access, access};
+use rustix::fs::{Access, access, statvfs};
 use rustix::io::Errno;
 
 use super::report::Check;
 use super::scene::Scene;
 use crate::out::phrase;
 use crate::problem::chain;
+
+/// With less room than this, in bytes, it is a matter of minutes.
+const LEAST_ROOM: u64 = 16 << 20;
 
 pub(super) fn checks(scene: &Scene) -> Vec<Check> {
     let Some(locations) = &scene.locations else {
@@ -24,7 +27,32 @@ pub(super) fn checks(scene: &Scene) -> Vec<Check> {
         .into_iter()
         .chain(secrets(locations))
         .chain(log)
+        .chain(room(locations))
         .collect()
+}
+
+/// Folders whose disk is full: there a gateway goes on without log and history, and can keep nothing.
+fn room(locations: &Locations) -> Vec<Check> {
+    let folders = [Some(&*locations.paths.logs), locations.paths.database.parent()];
+    folders
+        .into_iter()
+        .flatten()
+        .filter_map(|folder| {
+            let free = free(there(folder))?;
+            let what = format!(
+                "the disk of {} has only {} left",
+                folder.display(),
+                phrase::size(free)
+            );
+            (free < LEAST_ROOM).then(|| Check::problem("disk", what))
+        })
+        .collect()
+}
+
+/// How many bytes the disk of a folder has left for this user, if the system knows.
+fn free(folder: &Path) -> Option<u64> {
+    let disk = statvfs(folder).ok()?;
+    disk.f_bavail.checked_mul(disk.f_frsize)
 }
 
 /// The permissions of a file or folder, if it is there.

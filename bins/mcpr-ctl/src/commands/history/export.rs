@@ -14,6 +14,7 @@ use self::target::Target;
 use super::operation;
 use crate::books::Books;
 use crate::cli::history::{Export, Format};
+use crate::connect::{locations, refuse_own};
 use crate::interrupt::unless_interrupted;
 use crate::out::Out;
 use crate::out::phrase::counted;
@@ -32,6 +33,9 @@ struct Exported<'a> {
 /// `history export`
 pub(super) async fn export(books: &Books<'_>, out: &Out, asked: &Export) -> Result<ExitCode, Problem> {
     let file = asked.output.as_deref().filter(|path| *path != Path::new("-"));
+    if let Some(file) = file {
+        refuse_own(&locations(books.global())?, &[file])?;
+    }
     let mut calls = 0;
     // What is dropped half-way takes its file with it.
     let done = unless_interrupted(write_all(books, out, (asked, file), &mut calls)).await;

@@ -1,5 +1,7 @@
 //! Reads the lines for people: time, level, where from, message, then `key=value`.
 
+use mcpr_telemetry::printable;
+
 use super::entry::Facts;
 
 /// How long the time is: `2025-01-15T10:30:45.123Z`.
@@ -29,23 +31,13 @@ pub(super) fn value(text: &str) -> String {
     if !text.is_empty() && text.chars().all(clear) {
         return text.to_owned();
     }
-    let escaped = text.chars().flat_map(|c| match c {
-        '"' | '\\' => vec!['\\', c],
-        c => tame(c),
-    });
-    format!("\"{}\"", escaped.collect::<String>())
+    let escaped = text.replace('\\', r"\\").replace('"', r#"\""#);
+    format!("\"{}\"", printable(&escaped))
 }
 
 /// A text as it is, but for what could command a terminal or end the line.
 pub(super) fn prose(text: &str) -> String {
-    text.chars().flat_map(tame).collect()
-}
-
-fn tame(c: char) -> Vec<char> {
-    match c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
-        true => c.escape_default().collect(),
-        false => vec![c],
-    }
+    printable(text)
 }
 
 fn is_time(text: &str) -> bool {

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use mcpr_admin::{ListSecrets, Operation, RemoveSecret, SecretList, SecretReport, SecretState, SetSecret};
 use mcpr_auth::Timestamp;
-use mcpr_config::{Config, Locations, Process, SecretPlace, SecretUse, Vault, VaultError, servers};
+use mcpr_config::{Config, Locations, Process, SecretPlace, SecretUse, Vault, servers};
 
 use crate::cli::Global;
 use crate::connect::locations;
-use crate::problem::{Problem, chain};
+use crate::problem::Problem;
 use crate::suggest;
 
 /// The file of secrets, and the configuration that asks for them.
@@ -43,11 +43,7 @@ impl Offline {
     }
 
     fn one(&self, name: String) -> Result<SecretReport, Problem> {
-        let known = self.all()?.into_iter().find(|known| known.name == name);
-        Ok(report(known.unwrap_or(SecretUse {
-            name,
-            ..SecretUse::default()
-        })))
+        Ok(report(SecretUse::one(self.all()?, name)))
     }
 }
 
@@ -79,12 +75,6 @@ impl CarryOut<RemoveSecret> for Offline {
             }));
         }
         self.one(asked.name)
-    }
-}
-
-impl From<VaultError> for Problem {
-    fn from(error: VaultError) -> Self {
-        Self::failed(chain(&error))
     }
 }
 

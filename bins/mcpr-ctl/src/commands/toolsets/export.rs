@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::exchange::Body;
 use crate::books::Books;
 use crate::cli::toolsets::Export;
+use crate::connect::{locations, refuse_own};
 use crate::out::Out;
 use crate::out::indent::indent;
 use crate::problem::Problem;
@@ -24,6 +25,9 @@ struct Written {
 
 /// `toolsets export`
 pub(super) async fn export(books: &Books<'_>, out: &Out, wanted: &Export) -> Result<ExitCode, Problem> {
+    if let Some(file) = &wanted.output {
+        refuse_own(&locations(books.global())?, &[file])?;
+    }
     let owner = wanted.owner.as_deref().unwrap_or(OPERATOR);
     let names = match wanted.all {
         true => all_of(books, owner).await?,

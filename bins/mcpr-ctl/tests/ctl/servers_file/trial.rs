@@ -6,13 +6,12 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Child;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::json;
 
-use crate::stage::{Ran, Stage};
+use crate::stage::{Ran, Stage, until};
 
 /// A small server of the session era.
 const SERVER: &str = r#"
@@ -87,15 +86,11 @@ fn written_down(file: &Path) -> Vec<Pid> {
     })
 }
 
-fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(began.elapsed() < Duration::from_secs(20), "never: {what}");
-        thread::yield_now();
-    }
+/// Waits until they have ended. They have been killed, which the system may still be at.
+fn are_gone(pids: &[Pid]) {
+    until("the server is ended", || {
+        (!pids.iter().copied().any(is_there)).then_some(())
+    });
 }
 
 fn is_there(pid: Pid) -> bool {
@@ -216,7 +211,7 @@ fn ctl_04_a_server_that_takes_too_long_ends_with_124_and_is_ended() {
 
     assert_eq!(ran.code, 124, "{ran}");
     assert_snapshot!(ran);
-    assert!(!written_down(&stage.path("pids")).into_iter().any(is_there));
+    are_gone(&written_down(&stage.path("pids")));
 }
 
 #[test]
@@ -228,10 +223,7 @@ fn srv_04_nothing_stays_behind_when_the_test_is_interrupted() {
     signal(&child, Signal::INT);
 
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    // They have been killed, which the system may still be at.
-    until("its processes have ended", || {
-        (!pids.iter().any(|pid| is_there(*pid))).then_some(())
-    });
+    are_gone(&pids);
 }
 
 #[test]
@@ -243,7 +235,5 @@ fn srv_04_nothing_stays_behind_when_the_test_is_killed() {
     signal(&child, Signal::KILL);
     child.wait().unwrap();
 
-    until("its processes have ended", || {
-        (!pids.iter().any(|pid| is_there(*pid))).then_some(())
-    });
+    are_gone(&pids);
 }

@@ -12,6 +12,8 @@ pub(super) struct Tour<'a> {
     pub(super) url: &'a str,
     pub(super) token: &'a str,
     pub(super) home: &'a Path,
+    /// Whether that outlives the demo.
+    pub(super) stays: bool,
     /// How `mcpr-ctl` is called here.
     pub(super) ctl: &'a str,
 }
@@ -39,6 +41,13 @@ impl Tour<'_> {
         let read = snippets.curl(&Method::ResourcesRead, Some(uri), &format!(r#""uri":"{uri}","#));
         let claude = snippets.claude_code();
         let ctl = format!("MCPR_HOME={} {}", self.home.display(), self.ctl);
+        let rest = match self.stays {
+            false => "nothing of it stays behind.".to_owned(),
+            true => format!(
+                "what it kept stays in {}, its token until tomorrow\n(`mcpr-ctl tokens revoke demo` ends it at once).",
+                self.home.display()
+            ),
+        };
         format!(
             "
 Try it from another terminal.
@@ -65,7 +74,7 @@ Of all tools those that are needed, for every client, and all again:
   {ctl} toolsets equip sums
   {ctl} toolsets unequip
 
-Ctrl-C ends the demo; nothing of it stays behind.
+Ctrl-C ends the demo; {rest}
 "
         )
     }
@@ -81,8 +90,11 @@ mod tests {
             url: "http://127.0.0.1:3282/mcp",
             token: "mcpr_pat_x",
             home: Path::new("/tmp/mcpr-demo-7-1"),
+            stays: false,
             ctl: "mcpr-ctl",
         };
         insta::assert_snapshot!(tour.text());
+        let staying = Tour { stays: true, ..tour }.text();
+        assert!(staying.contains("stays in /tmp/mcpr-demo-7-1"), "{staying}");
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mcpr_config::clients::{ClientApp, Plan, Skipped, Taken};
-use mcpr_telemetry::Secrets;
+use mcpr_telemetry::{Secrets, printable};
 use serde_json::{Value, json};
 
 use super::sources::{Source, Sources};
@@ -199,13 +199,13 @@ fn taken(taken: &Taken) -> String {
     let notes = server
         .notes
         .iter()
-        .map(|note| format!("      {}\n", out::printable(note)));
-    out::printable(line.trim_end_matches('\n')) + "\n" + &notes.collect::<String>()
+        .map(|note| format!("      {}\n", printable(note)));
+    printable(line.trim_end_matches('\n')) + "\n" + &notes.collect::<String>()
 }
 
 fn skipped(skipped: &Skipped) -> String {
     let from = origin(skipped.app, &skipped.file);
-    out::printable(&format!("  - {}: {} ({from})", skipped.name, skipped.reason)) + "\n"
+    printable(&format!("  - {}: {} ({from})", skipped.name, skipped.reason)) + "\n"
 }
 
 fn origin(app: Option<ClientApp>, file: &Path) -> String {

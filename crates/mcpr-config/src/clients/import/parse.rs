@@ -1,16 +1,27 @@
 //! From the bytes of a file to a value.
 
+use std::io;
 use std::path::Path;
 
 use saphyr::{LoadableYamlNode, Scalar, Yaml};
 
 use crate::clients::Value;
+use crate::environment::Environment;
 use crate::fault::Fault;
 use crate::source::Source;
 use crate::tree::{self, Node, Shape};
 
+/// Reads a file in any of the languages; `None` if there is no such file.
+pub(super) fn read(file: &Path, env: &dyn Environment) -> Result<Option<Value>, Fault> {
+    let unreadable = |error| Fault::new(format!("`{}` cannot be read: {error}", file.display()));
+    match env.read(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        content => parse(file, &content.map_err(unreadable)?).map(Some),
+    }
+}
+
 /// Reads JSON with or without comments, TOML or YAML, as the end of the file's name says.
-pub(super) fn parse(file: &Path, content: &[u8]) -> Result<Value, Fault> {
+fn parse(file: &Path, content: &[u8]) -> Result<Value, Fault> {
     let source = Source::decode(file, content)?;
     let end = file.extension().and_then(|end| end.to_str()).unwrap_or_default();
     match end.to_ascii_lowercase().as_str() {

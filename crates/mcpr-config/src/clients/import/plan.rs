@@ -1,6 +1,5 @@
 //! Which of the servers that were found are taken.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use mcpr_registry::ServerName;
@@ -62,17 +61,9 @@ impl Known {
     ///
     /// When it cannot be read or is not JSON.
     pub fn read(file: &Path, env: &dyn Environment) -> Result<Self, Fault> {
-        let content = match env.read(file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => {
-                return Err(Fault::new(format!(
-                    "`{}` cannot be read: {error}",
-                    file.display()
-                )));
-            }
-            Ok(content) => content,
+        let Some(whole) = parse::read(file, env)? else {
+            return Ok(Self::default());
         };
-        let whole = parse::parse(file, &content)?;
         let server = |entry: Entry<'_>| (entry.name.to_owned(), convert(&entry).ok());
         let entries = servers::entries(None, &whole, None);
         Ok(Self {

@@ -1,30 +1,32 @@
 //! What is left when the gateway is killed: nothing.
 //!
-//! The gateway and its guardian are processes of this test program, which run one ignored test.
+//! The gateway and its guardian are processes of this test program, which run one test with a part to play.
 
-use std::io::IsTerminal;
 use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::*;
 
-const GATEWAY: &str = "child::tests::killed::a_gateway_process";
-const GUARDIAN: &str = "child::tests::killed::a_guardian_process";
+/// The test in which the other processes play their parts, which the last word of the command line names.
+const STAGE: &str = "child::tests::killed::a_guardian_ends_with_its_pipe";
+const AS_GATEWAY: &str = "as-gateway";
+const AS_GUARDIAN: &str = "as-guardian";
 
 /// What the gateway process runs, and whether its guardian dies once.
 const SCRIPT: &str = "CHILD_TEST_SCRIPT";
 const UNLUCKY: &str = "CHILD_TEST_UNLUCKY";
 const UNGUARDED: &str = "CHILD_TEST_UNGUARDED";
 
-fn run_one(test: &str) -> [&str; 4] {
-    [test, "--exact", "--ignored", "--nocapture"]
+/// What the program is told. No other test has a part for a name, so that only the stage is run.
+fn playing(part: &str) -> [&str; 4] {
+    [STAGE, "--exact", "--nocapture", part]
 }
 
 fn gateway(script: &str, modes: &[&str]) -> std::process::Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(run_one(GATEWAY))
+        .args(playing(AS_GATEWAY))
         .env(SCRIPT, script)
         .envs(modes.iter().map(|mode| (mode, "1")));
     command
@@ -35,7 +37,7 @@ fn gateway(script: &str, modes: &[&str]) -> std::process::Child {
 }
 
 fn guardian() -> Guardian {
-    Guardian::start(&std::env::current_exe().unwrap(), &run_one(GUARDIAN)).unwrap()
+    Guardian::start(&std::env::current_exe().unwrap(), &playing(AS_GUARDIAN)).unwrap()
 }
 
 fn kill(pid: u32) {
@@ -56,19 +58,29 @@ async fn eventually<T>(mut look: impl FnMut() -> Option<T>) -> T {
     .await
 }
 
-#[test]
-#[ignore = "a process of the other tests"]
-fn a_guardian_process() {
-    let told = std::io::stdin();
-    if !told.is_terminal() {
-        guardian::run(told.lock());
+#[tokio::test]
+async fn a_guardian_ends_with_its_pipe() {
+    match std::env::args().next_back().as_deref() {
+        Some(AS_GATEWAY) => play_gateway().await,
+        Some(AS_GUARDIAN) => guardian::run(std::io::stdin().lock()),
+        _ => {
+            let mut guardian = Command::new(std::env::current_exe().unwrap())
+                .args(playing(AS_GUARDIAN))
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap();
+            assert_eq!(guardian.try_wait().unwrap(), None, "it watches");
+            drop(guardian.stdin.take());
+            let ended = eventually(|| guardian.try_wait().unwrap()).await;
+            assert!(ended.success(), "{ended}");
+        }
     }
 }
 
-#[tokio::test]
-#[ignore = "a process of the other tests"]
-async fn a_gateway_process() {
-    let Ok(script) = std::env::var(SCRIPT) else { return };
+/// Runs the script as a child, until it is killed.
+async fn play_gateway() {
+    let script = std::env::var(SCRIPT).unwrap();
     let is = |mode: &str| std::env::var_os(mode).is_some();
     let guardian = if is(UNGUARDED) {
         Guardian::none()
@@ -80,7 +92,7 @@ async fn a_gateway_process() {
         kill(first);
         eventually(|| guardian.pid().filter(|pid| *pid != first)).await;
     }
-    let _child = Child::spawn(&sh(script), &guardian).await.unwrap();
+    let _child = Child::spawn(&sh(&script), &guardian).await.unwrap();
     std::future::pending::<()>().await;
 }
 

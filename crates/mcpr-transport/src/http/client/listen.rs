@@ -94,7 +94,7 @@ impl Listener {
 
     async fn hear(&mut self, mut answer: Answer) -> Then {
         self.offered = true;
-        let since = Instant::now();
+        let (since, mut told) = (Instant::now(), false);
         if let Some(last_id) = self.last_id.take() {
             answer.continues(last_id, self.retry);
         }
@@ -102,10 +102,11 @@ impl Listener {
             if !self.tell(&text).await {
                 return Then::Stop;
             }
+            told = true;
         }
         self.last_id = answer.last_event_id().cloned();
         self.retry = answer.retry();
-        let fruitful = answer.is_stirring() || since.elapsed() > STOOD;
+        let fruitful = told || since.elapsed() > STOOD;
         self.failures = if fruitful { 0 } else { self.failures + 1 };
         Then::Again
     }

@@ -20,12 +20,14 @@ pub(super) type Resuming = Pin<Box<dyn Future<Output = Result<Answer, Failed>> +
 
 /// How long to wait where the server does not say.
 const PAUSE: Duration = Duration::from_millis(500);
+/// The shortest wait, also where the server asks for none.
+const SHORTEST: Duration = Duration::from_millis(10);
 /// The longest wait that comes from failing again and again.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// How long to wait before reconnecting: as long as the server says, and longer with each failure.
 pub(super) fn pause(asked: Option<Duration>, failures: u32, longest_asked: Duration) -> Duration {
-    let asked = asked.unwrap_or(PAUSE).min(longest_asked);
+    let asked = asked.unwrap_or(PAUSE).min(longest_asked).max(SHORTEST);
     let grown = asked.saturating_mul(1 << failures.min(16));
     grown.min(asked.max(LONGEST))
 }
@@ -119,5 +121,6 @@ mod tests {
             [120_000, 120_000]
         );
         assert_eq!(millis(Some(u64::MAX), 9), 300_000);
+        assert_eq!([0, 3].map(|failures| millis(Some(0), failures)), [10, 80]);
     }
 }

@@ -14,6 +14,8 @@ use crate::{Failed, FailedKind, Sent, intake};
 
 /// How much of an answer an error shows.
 const EXCERPT: usize = 200;
+/// How many bytes of a text are looked at for that.
+const LOOKED_AT: usize = 4096;
 
 /// How much of a content type an error shows.
 const MEDIA: usize = 100;
@@ -193,34 +195,29 @@ pub(super) fn innermost(error: &hyper::Error) -> String {
 }
 
 impl Mask {
-    /// The values of the configured headers and of the URL's query.
+    /// The values of the configured headers and of the URL's query, and their words; a value may hold another one, so
+    /// the longest goes first.
     pub(super) fn new(target: &Target) -> Self {
         let plain = [header::HOST, header::USER_AGENT];
         let headers = target.headers().iter().filter(|(name, _)| !plain.contains(name));
         let headers = headers.filter_map(|(_, value)| std::str::from_utf8(value.as_bytes()).ok());
         let path = target.path();
-        let query = path
-            .query()
-            .unwrap_or_default()
-            .split('&')
-            .filter_map(|pair| pair.split_once('='));
-        let texts = headers.chain(query.map(|(_, value)| value));
-        let words = texts.flat_map(str::split_ascii_whitespace);
-        Self(
-            words
-                .filter(|word| word.len() >= 4 && !is_scheme(word))
-                .map(str::to_owned)
-                .collect(),
-        )
+        let query = path.query().unwrap_or_default();
+        // A value that was written plainly may hold an `&` itself.
+        let values = query.match_indices('=').map(|(at, _)| &query[at + 1..]);
+        let values = values.flat_map(|rest| [rest, rest.split('&').next().unwrap_or_default()]);
+        let texts = headers.chain(values);
+        let words = texts.flat_map(|text| text.split_ascii_whitespace().chain([text]));
+        let words = words.filter(|word| word.len() >= 4 && !is_scheme(word));
+        let mut words: Vec<String> = words.map(str::to_owned).collect();
+        words.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        words.dedup();
+        Self(words)
     }
 
     /// The beginning of a text on one line, without secrets.
     pub(super) fn excerpt(&self, text: &[u8]) -> String {
-        let text = String::from_utf8_lossy(text);
-        let masked = self
-            .0
-            .iter()
-            .fold(text.into_owned(), |text, secret| text.replace(secret, "***"));
+        let masked = self.masked_beginning(text);
         let line = masked.split(|c: char| c.is_whitespace() || c.is_control());
         let line = line.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
         let shown: String = line.chars().take(EXCERPT).collect();
@@ -229,6 +226,25 @@ impl Mask {
         } else {
             line
         }
+    }
+}
+
+impl Mask {
+    /// More than is ever shown of a text, without secrets, nor the half of one that stands where it is cut.
+    fn masked_beginning(&self, text: &[u8]) -> String {
+        let longest = self.0.iter().map(String::len).max().unwrap_or(0);
+        let cut = text.len().min(LOOKED_AT + longest);
+        let begin = String::from_utf8_lossy(&text[..cut]).into_owned();
+        let mut masked = self
+            .0
+            .iter()
+            .fold(begin, |text, secret| text.replace(secret, "***"));
+        if cut < text.len() {
+            let end = masked.len().saturating_sub(longest);
+            let end = (0..=end).rev().find(|at| masked.is_char_boundary(*at));
+            masked.truncate(end.unwrap_or(0));
+        }
+        masked
     }
 }
 
@@ -252,6 +268,31 @@ mod tests {
     const OWN_UNKNOWN: &str = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"m"}}"#;
     const IDLESS: &str = r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"m"}}"#;
     const FOREIGN: &str = r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"m"}}"#;
+
+    #[test]
+    fn sec_04_sec_05_of_a_long_text_the_beginning_is_read_and_no_secret_is_cut_in_half() {
+        let mask = Mask(vec!["s3cret-word".into()]);
+        let many = "a ".repeat(8 << 20);
+        assert_eq!(mask.excerpt(many.as_bytes()).chars().count(), EXCERPT + 1);
+        assert_eq!(mask.excerpt(b" it is\ts3cret-word "), "it is ***");
+        for place in LOOKED_AT..LOOKED_AT + 12 {
+            let text = "é".repeat(place / 2) + "s3cret-word and more of it, longer than that";
+            let begin = mask.masked_beginning(text.as_bytes());
+            assert!(begin.contains("***") || !begin.contains('s'), "{place}");
+        }
+    }
+
+    #[test]
+    fn sec_04_a_value_that_holds_another_is_taken_out_whole() {
+        let target = Target::new(
+            "http://h/mcp?key=alpha1&bravo2&c3c3c&x=delta4",
+            [("X-User", "acme"), ("X-Pass", "acme-S3CRETpart99")],
+        );
+        let mask = Mask::new(&target.unwrap());
+        let said =
+            mask.excerpt(b"user=acme pass=acme-S3CRETpart99 all=alpha1&bravo2&c3c3c&x=delta4 x=delta4");
+        assert_eq!(said, "user=*** pass=*** all=*** x=***");
+    }
 
     fn place(target: &Target) -> Place<'_> {
         Place {

@@ -1,5 +1,6 @@
 //! Where an export goes: a file is there whole, or as it was before.
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -21,7 +22,10 @@ pub(super) enum Target<'a> {
 
 /// A file that is being written beside its place. Dropped before its end, it leaves nothing.
 pub(super) struct Draft<'a> {
+    /// As it was named.
     path: &'a Path,
+    /// The file itself, where the path is a link to it.
+    place: PathBuf,
     aside: PathBuf,
     writer: BufWriter<File>,
 }
@@ -70,15 +74,28 @@ impl<'a> Target<'a> {
 impl<'a> Draft<'a> {
     fn of(path: &'a Path) -> io::Result<Self> {
         let none = || io::Error::new(io::ErrorKind::InvalidInput, "it names no file");
-        let name = path.file_name().ok_or_else(none)?.to_string_lossy();
-        let aside = path.with_file_name(format!(".{name}.{}.tmp", process::id()));
+        let place = match path.canonicalize() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => path.to_owned(),
+            real => real?,
+        };
+        let mut name = OsString::from(".");
+        name.push(place.file_name().ok_or_else(none)?);
+        name.push(format!(".{}.tmp", process::id()));
+        let aside = place.with_file_name(name);
+        let _ = fs::remove_file(&aside); // What an export left that was killed.
         let writer = BufWriter::new(for_owner_only().open(&aside)?);
-        Ok(Self { path, aside, writer })
+        Ok(Self {
+            path,
+            place,
+            aside,
+            writer,
+        })
     }
 
     fn take_place(&mut self) -> io::Result<()> {
         self.writer.flush()?;
-        fs::rename(&self.aside, self.path)
+        self.writer.get_ref().sync_all()?;
+        fs::rename(&self.aside, &self.place)
     }
 }
 
@@ -92,7 +109,7 @@ impl Drop for Draft<'_> {
 /// Arguments are nobody else's business.
 fn for_owner_only() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
@@ -101,4 +118,47 @@ fn for_owner_only() -> OpenOptions {
 fn unwritable(path: &Path, error: &io::Error) -> Problem {
     let problem = Problem::failed(format!("`{}` cannot be written: {error}", path.display()));
     problem.hint("name another file with --output")
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn write(path: &Path) {
+        let mut draft = Draft::of(path).unwrap();
+        draft.writer.write_all(b"calls").unwrap();
+        draft.take_place().unwrap();
+    }
+
+    #[test]
+    fn log_06_a_draft_that_was_left_over_is_neither_used_nor_in_the_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls");
+        let left = folder.path().join(format!(".calls.{}.tmp", process::id()));
+        fs::write(&left, "what another has left, for everybody to read").unwrap();
+
+        write(&path);
+
+        assert_eq!(fs::read_to_string(&path).unwrap(), "calls");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(!left.exists());
+    }
+
+    #[test]
+    fn log_06_a_link_stays_a_link_and_one_to_nothing_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::write(&real, "before").unwrap();
+        symlink(&real, &link).unwrap();
+
+        write(&link);
+
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&real).unwrap(), "calls");
+        fs::remove_file(&real).unwrap();
+        assert!(Draft::of(&link).is_err());
+    }
 }

@@ -1,0 +1,62 @@
+//! How programs write a text into another one: as JSON (RFC 8259, 7) in the ways of several languages, as a part of a URL
+//! (RFC 3986, 2.1) and of a form.
+
+/// The text in each of these ways.
+pub(super) fn of(text: &str) -> Vec<String> {
+    let json = json(text);
+    // PHP's way.
+    let slashed = json.replace('/', r"\/");
+    let strict = percent(text, "");
+    vec![
+        // Python's.
+        numbered(&json, "", false),
+        numbered(&slashed, "", false),
+        // .NET writes what means something to HTML as numbers too.
+        numbered(&json, "+&<>'`", true),
+        percent(text, "!'()*"), // JavaScript's `encodeURIComponent`.
+        strict.to_lowercase(),
+        strict.replace("%20", "+"),
+        strict,
+        slashed,
+        json,
+    ]
+}
+
+fn json(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len() + 2);
+    crate::escape::json(&mut out, text);
+    let quoted = String::from_utf8_lossy(&out);
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// A JSON text with what is not ASCII, and some characters more, by their numbers.
+fn numbered(json: &str, more: &str, large: bool) -> String {
+    let mut units = [0; 2];
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_ascii() && !more.contains(c) {
+            text.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut units) {
+            text.push_str(&match large {
+                true => format!("\\u{unit:04X}"),
+                false => format!("\\u{unit:04x}"),
+            });
+        }
+    }
+    text
+}
+
+/// The text with all but unreserved characters, and some more, as bytes behind `%`.
+fn percent(text: &str, more: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        let c = char::from(byte);
+        match c.is_ascii_alphanumeric() || "-._~".contains(c) || byte.is_ascii() && more.contains(c) {
+            true => out.push(c),
+            false => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
