@@ -178,7 +178,7 @@ async fn the_file_is_for_its_owner_only() {
 }
 
 /// What made each schema out of the one before, and what a mcpr of that schema may have written.
-const STEPS: [[&str; 2]; 5] = [
+const STEPS: [[&str; 2]; 6] = [
     [
         include_str!("../src/sqlite/schema/1.sql"),
         "INSERT INTO tokens (id, hash, kind, name, prefix, scopes, created)
@@ -196,6 +196,7 @@ const STEPS: [[&str; 2]; 5] = [
         "INSERT INTO pins VALUES ('git', '', '', 1800000000), ('git', 'push', '{}', 1800000000);",
     ],
     [include_str!("../src/sqlite/schema/5.sql"), ""],
+    [include_str!("../src/sqlite/schema/6.sql"), ""],
 ];
 
 /// A file as a mcpr of an earlier schema made it, with a token, a listing, a call and a pin as far as it knew them.
@@ -306,7 +307,7 @@ async fn a_file_of_a_newer_mcpr_is_refused_and_left_as_it_was() {
 
     let (fault, said) = fault_of(&path).await;
 
-    assert_eq!(fault, DatabaseFault::Newer { found: 99, known: 5 });
+    assert_eq!(fault, DatabaseFault::Newer { found: 99, known: 6 });
     assert!(
         said.contains("written by a newer mcpr (its schema is 99, this mcpr knows 6)"),
         "{said}"
