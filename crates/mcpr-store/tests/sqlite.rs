@@ -335,7 +335,7 @@ async fn a_file_of_a_newer_mcpr_is_refused_and_left_as_it_was() {
 
     let (fault, said) = fault_of(&path).await;
 
-    assert_eq!(fault, DatabaseFault::Newer { found: 99, known: 5 });
+    assert_eq!(fault, DatabaseFault::Newer { found: 99, known: 6 });
     assert!(
         said.contains("written by a newer mcpr (its schema is 99, this mcpr knows 6)"),
         "{said}"
