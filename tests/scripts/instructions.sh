@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 calls=200
-built=$(cargo build --profile profiling -p mcpr-tests --bins --bench instructions --message-format json)
+built=$(cargo build --profile profiling -p mcpr-tests --bin fakemcp --bench instructions --message-format json)
 bench=$(printf '%s' "$built" | jq -r 'select(.target.name == "instructions") | .executable // empty' | tail -1)
 count() {
     out=$(mktemp)

@@ -299,6 +299,11 @@ impl Script {
         Self { keys, ..self }
     }
 
+    /// Answers a request with this whole text, message or not; `{id}` stands for the request's id.
+    pub fn reply(self, request: &str, text: &str) -> Self {
+        self.entry("reply", request, json!(text))
+    }
+
     /// Answers a request with this error object.
     pub fn error(self, request: &str, error: Value) -> Self {
         self.entry("error", request, error)

@@ -30,10 +30,13 @@ impl Occupant {
         format!("a gateway runs (process {pid}) and cannot be reached at {socket}")
     }
 
-    /// What makes it answer again.
+    /// What makes it answer again: a gateway looks after its socket each second.
     pub(crate) fn way_out(self) -> String {
         let pid = self.pid;
-        format!("start it anew (`kill {pid}` ends it): that makes its socket again")
+        format!(
+            "wait a second, in which it makes a socket again that was removed; if it does not, its log tells why: \
+             then start it anew (`kill {pid}` ends it)"
+        )
     }
 }
 

@@ -145,6 +145,7 @@ pub fn mint(new: NewToken, now: Timestamp) -> Result<Minted, MintError> {
         revoked: None,
         rotated: None,
         retiring: None,
+        spent: Vec::new(),
     };
     Ok(Minted { token, secret, hash })
 }
@@ -169,10 +170,21 @@ pub fn rotate(token: &Token, hash: TokenHash, grace: Duration, now: Timestamp) -
         prefix: shown_prefix(secret.reveal()),
         rotated: Some(now),
         retiring: Some(retiring),
+        spent: spent(token),
         ..token.clone()
     };
     let hash = TokenHash::of(secret.reveal());
     Ok(Minted { token, secret, hash })
+}
+
+/// How many texts that a token had are remembered, beside the one before the last.
+const SPENT: usize = 16;
+
+/// The texts that are of no use any more once it has another one.
+fn spent(token: &Token) -> Vec<TokenHash> {
+    let last = token.retiring.as_ref().map(|retiring| retiring.hash);
+    let all: Vec<_> = token.spent.iter().copied().chain(last).collect();
+    all[all.len().saturating_sub(SPENT)..].to_vec()
 }
 
 /// How many names a token can be limited to.

@@ -58,6 +58,9 @@ pub struct Token {
     /// The text before that, which is still accepted for a while.
     #[serde(skip)]
     pub retiring: Option<Retiring>,
+    /// The hashes of the texts before that, the newest last: whoever comes with one is told what became of it.
+    #[serde(skip)]
+    pub spent: Vec<TokenHash>,
 }
 
 /// The text of a token that was replaced, and is accepted until its time is over.

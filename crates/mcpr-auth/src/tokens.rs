@@ -79,6 +79,14 @@ impl Tokens {
         revoked
     }
 
+    /// Wakes those who wait for changes if a token, or a text of one, has ended after `since` and by `now`.
+    pub fn announce_ends(&self, since: Timestamp, now: Timestamp) {
+        let ended = self.table.read().ends_between(since, now);
+        if ended {
+            self.changed();
+        }
+    }
+
     /// How many tokens are known, good or not.
     pub fn len(&self) -> usize {
         self.table.read().hashes.len()
@@ -170,6 +178,10 @@ impl Table {
             self.entries
                 .insert(retiring.hash, Entry::retiring(token, retiring));
         }
+        for spent in &token.spent {
+            hashes.push(*spent);
+            self.entries.insert(*spent, Entry::spent(token, *spent));
+        }
         self.hashes.insert(token.id.clone(), hashes);
         self.entries.insert(hash, entry);
     }
@@ -194,6 +206,14 @@ impl Table {
             }
         }
         revoked
+    }
+
+    fn ends_between(&self, since: Timestamp, now: Timestamp) -> bool {
+        let ends = self
+            .entries
+            .values()
+            .flat_map(|entry| [entry.expires, entry.replaced]);
+        ends.flatten().any(|end| since < end && end <= now)
     }
 
     /// Whether nothing but last uses differs.
@@ -229,6 +249,14 @@ impl Entry {
             principal: Principal::with_text(&known, text.hash),
             replaced: Some(until),
             ..Self::new(token, text.hash)
+        }
+    }
+
+    /// What is known of a token by a text that it had earlier.
+    fn spent(token: &Token, text: TokenHash) -> Self {
+        Self {
+            replaced: Some(token.rotated.unwrap_or(token.created)),
+            ..Self::new(token, text)
         }
     }
 

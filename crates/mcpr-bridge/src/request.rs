@@ -98,10 +98,11 @@ fn meta_for(meta: Option<&Object>, hop: &Hop<'_>) -> Option<Rope> {
 /// The `_meta` of a request that came without one, which is how most come.
 fn own_meta(hop: &Hop<'_>) -> Option<Rope> {
     let mut meta = Rope::new();
-    let mut add = |member: &str, value: &[u8]| {
-        meta.push_static(if meta.is_empty() { "{" } else { "," });
-        meta.push_string(member);
-        meta.push_static(":");
+    // The names are MCP's own: nothing in them needs an escape.
+    let mut add = |member: &'static str, value: &[u8]| {
+        meta.push_static(if meta.is_empty() { "{\"" } else { ",\"" });
+        meta.push_static(member);
+        meta.push_static("\":");
         meta.push_text(value);
     };
     if let Some(token) = hop.progress {

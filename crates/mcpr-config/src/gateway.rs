@@ -160,6 +160,8 @@ pub struct PerPrincipal {
     pub streams: usize,
     /// The connections over the network.
     pub connections: usize,
+    /// The resources that it is subscribed to, in all its sessions and listens.
+    pub subscriptions: usize,
     /// How many requests it may send over the network; `None` for as many as it likes.
     pub rate: Option<Rate>,
 }
@@ -256,6 +258,7 @@ impl Default for PerPrincipal {
             sessions: 256,
             streams: 256,
             connections: 512,
+            subscriptions: 4000,
             rate: None,
         }
     }

@@ -79,7 +79,7 @@ keys! {
     LIMITS = "limits":
         "requestBody" "connections" "serverMessage" "listPages" "pageSize" "sessions" "sessionIdle" "subscriptions"
         "perPrincipal";
-    PER_PRINCIPAL = "perPrincipal": "inFlight" "sessions" "streams" "connections" "rate";
+    PER_PRINCIPAL = "perPrincipal": "inFlight" "sessions" "streams" "connections" "subscriptions" "rate";
     LOG = "log": "level" "format" "file" "keep";
     PROJECT = "project": "description" "servers" "tags" "toolset";
     TOOLSET = "toolset": "description" "tools";

@@ -20,6 +20,7 @@ use crate::dispatch::{Incoming, allowed, own_result};
 use crate::fault::Fault;
 use crate::flight::Done;
 use crate::gateway::Gateway;
+use crate::record::Ending;
 use crate::toolsets::{Asker, ToolsetError};
 
 /// What operators and records call the server that has the built-in tools.
@@ -151,14 +152,8 @@ impl Gateway {
         status: Status,
         result: mcpr_protocol::Rope,
     ) -> Done {
-        self.note_of(
-            context,
-            incoming,
-            Some((SERVER, tool)),
-            status,
-            StatusCode::OK,
-            None,
-        );
+        let ending = Ending::of(status, StatusCode::OK, None);
+        self.note_of(context, incoming, Some((SERVER, tool)), ending);
         Done {
             text: mcpr_protocol::Response::text(Some(&incoming.id), Ok(result)),
             status: StatusCode::OK,

@@ -229,11 +229,11 @@ impl Call {
     }
 
     /// Where the time went until now, if it was sent.
-    pub(crate) fn steps(&self) -> Option<Steps> {
+    pub(crate) fn steps(&self, now: Instant) -> Option<Steps> {
         let wait = Duration::from_micros(self.sent_after.load(Ordering::Relaxed));
         self.sent.load(Ordering::Relaxed).then(|| Steps {
             wait,
-            server: self.began.elapsed().saturating_sub(wait),
+            server: (now - self.began).saturating_sub(wait),
         })
     }
 

@@ -201,7 +201,12 @@ impl Gateway {
             Ok(Some(result)) => {
                 let sight = self.sight(context);
                 let result = own_result(&result, context, &incoming.method, &sight);
-                self.note_of(context, incoming, subject, Status::Ok, StatusCode::OK, None);
+                self.note_of(
+                    context,
+                    incoming,
+                    subject,
+                    Ending::of(Status::Ok, StatusCode::OK, None),
+                );
                 Some(Done {
                     text: Response::text(Some(&incoming.id), Ok(result)),
                     status: StatusCode::OK,
@@ -325,18 +330,13 @@ impl Gateway {
     ) -> Done {
         let era = context.era();
         let error = fault.error(era, incoming.number);
-        let status = fault.status(era);
-        self.note_of(
-            context,
-            incoming,
-            tool,
-            Status::Error(error.code),
-            status,
-            Some(error.message.clone()),
-        );
+        if fault.is_of_limits() {
+            self.metrics.turned_down(fault.reason().unwrap_or("busy"));
+        }
+        self.note_of(context, incoming, tool, Ending::by(fault, era));
         Done {
             text: Response::text(Some(&incoming.id), Err(error.render().into())),
-            status,
+            status: fault.status(era),
         }
     }
 
@@ -348,7 +348,7 @@ impl Gateway {
         http: StatusCode,
         error: Option<String>,
     ) {
-        self.note_of(context, incoming, None, status, http, error);
+        self.note_of(context, incoming, None, Ending::of(status, http, error));
     }
 
     /// Records a request that is about a tool of a server.
@@ -357,9 +357,7 @@ impl Gateway {
         context: &Context,
         incoming: &Incoming,
         tool: Option<(&str, &str)>,
-        status: Status,
-        http: StatusCode,
-        error: Option<String>,
+        ending: Ending,
     ) {
         let trace = self.trace(context, incoming);
         let subject = Subject {
@@ -368,11 +366,11 @@ impl Gateway {
             server: tool.map(|(server, _)| server),
             tool: tool.map(|(_, tool)| tool),
             number: incoming.number,
-            began: incoming.began,
+            took: incoming.began.elapsed(),
             steps: None,
             trace: trace.as_ref(),
         };
-        subject.record(self, context, Ending::of(status, http, error));
+        subject.record(self, context, ending);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcpr_auth::{Minted, NewToken, Principal, Timestamp, Token, TokenStore, Tokens, mint, rotate};
+use mcpr_auth::{Denied, Minted, NewToken, Principal, Timestamp, Token, TokenStore, Tokens, mint, rotate};
 use mcpr_store::{Store, StoreError};
 use tokio::sync::{Mutex, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep};
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 /// How often the store is asked whether somebody else has changed it (an offline `mcpr-ctl`).
 const LOOK: Duration = Duration::from_millis(500);
 
-/// How often it is looked whether a token that will end has ended.
+/// How often it is looked whether a token of the program around the gateway that will end has ended.
 const GLANCE: Duration = Duration::from_secs(10);
 
 /// How often uses of tokens are written down.
@@ -90,15 +90,18 @@ impl Doorkeeper {
         principal.grant().is_none() || self.tokens().recheck(principal, now).is_ok()
     }
 
-    /// Resolves when this principal would no longer be let in with the text it came with; its streams end
-    /// then (SEC-02).
-    pub(crate) async fn banished(&self, principal: &Principal) {
+    /// Resolves when this principal would no longer be let in with the text it came with; its calls and its
+    /// streams end then (SEC-02).
+    pub(crate) async fn banished(&self, principal: &Principal) -> Denied {
         let mut changes = self.tokens().changes();
         loop {
             let now = Timestamp::now();
-            let Ok(until) = self.tokens().recheck_text(principal, now) else {
-                return;
+            let until = match self.tokens().recheck_text(principal, now) {
+                Ok(until) => until,
+                Err(denied) => return denied,
             };
+            // That a token of our own has ended is announced, so that no call needs a timer for it.
+            let until = until.filter(|_| self.own.is_some());
             tokio::select! {
                 () = changed(&mut changes) => {}
                 () = over(until, now) => {}
@@ -154,20 +157,37 @@ impl Doorkeeper {
         }
     }
 
-    /// Follows what others change in the store, until the gateway ends.
+    /// Follows what others change in the store, and what time changes, until the gateway ends.
     pub(crate) async fn follow(self: Arc<Self>, store: Arc<dyn Store>, stop: CancellationToken) {
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = self.follow_store(&*store) => {}
+            () = self.follow_clock() => {}
+        }
+    }
+
+    /// Announces that tokens have ended.
+    async fn follow_clock(&self) {
+        let mut ticks = interval(LOOK);
+        let mut since = Timestamp::now();
+        loop {
+            ticks.tick().await;
+            let now = Timestamp::now();
+            self.tokens.announce_ends(since, now);
+            since = now;
+        }
+    }
+
+    async fn follow_store(&self, store: &dyn Store) {
         let mut ticks = interval(LOOK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut lost = false;
         for tick in 1_u32.. {
-            tokio::select! {
-                () = stop.cancelled() => return,
-                _ = ticks.tick() => {}
-            }
-            let looked = self.look(&*store).await;
+            ticks.tick().await;
+            let looked = self.look(store).await;
             tell(&looked, &mut lost);
             if tick % SAVE == 0 {
-                self.save_uses(&*store).await;
+                self.save_uses(store).await;
             }
         }
     }

@@ -93,6 +93,12 @@ pub(crate) enum Fault {
         "too many subscriptions: one session or listen may have {0} (`limits.subscriptions`); end some of them first"
     )]
     Subscriptions(usize),
+    /// More than one server is asked for (SEC-05).
+    #[error(
+        "too many subscriptions: all clients together want to hear of more of server `{0}` than the gateway asks one \
+         server for; try again when some of them have ended theirs"
+    )]
+    SubscriptionsAt(ServerName),
     /// A limit that is not of this request (SEC-05).
     #[error("{0}")]
     Full(Full),
@@ -106,11 +112,19 @@ pub(crate) enum Fault {
         /// How long to wait.
         wait: Duration,
     },
+    /// A server says, in these words, that it does not go on with what a call has become.
+    #[error("server `{server}` does not tell how the task stands that it has made of the call: {said}")]
+    TaskRefused {
+        /// Who.
+        server: ServerName,
+        /// Why.
+        said: String,
+    },
     /// The server's own error, where it was asked on behalf of several clients.
     #[error("{}", .0.message)]
     Server(ErrorObject),
     /// It could not be brought to its server, or was lost there.
-    #[error("{}", route_message(.0))]
+    #[error("{}", route_message(.0, .0.said.as_deref()))]
     Route(RouteError),
     /// HTTP-05.
     #[error(
@@ -187,16 +201,21 @@ fn list(servers: &[ServerName]) -> String {
         .join(", ")
 }
 
-fn route_message(error: &RouteError) -> String {
-    let why = error
-        .reason
-        .as_deref()
-        .map_or_else(String::new, |reason| format!(": {reason}"));
+/// What has happened, why, and what to do next; with what the server has said, where that may be told.
+fn route_message(error: &RouteError, said: Option<&str>) -> String {
+    let why: String = [error.reason.as_deref(), said]
+        .into_iter()
+        .flatten()
+        .flat_map(|text| [": ", text])
+        .collect();
     let next = match error.kind {
         RouteErrorKind::Down | RouteErrorKind::NoBackend | RouteErrorKind::Starting => {
             "; it is tried again by itself, `mcpr-ctl status` shows when"
         }
         RouteErrorKind::AuthRequired => "; check the credentials in its entry of the configuration",
+        RouteErrorKind::Malformed => "; look at what it has done before you send the request again",
+        RouteErrorKind::TurnedAway => "; check the address in its entry of the configuration",
+        RouteErrorKind::TooLarge => "; ask for less at once, or raise `limits.serverMessage`",
         _ => "",
     };
     format!("{error}{why}{next}")
@@ -215,6 +234,21 @@ impl Fault {
         }
     }
 
+    /// What the log tells of it: nothing that a server has said, which may repeat what it was sent
+    /// (LOG-04).
+    pub(crate) fn told(&self) -> Option<String> {
+        match self {
+            Self::Server(_) => None,
+            Self::Route(error) => Some(route_message(error, None)),
+            Self::TaskRefused { server, .. } => {
+                let said = String::new();
+                let server = server.clone();
+                Some(Self::TaskRefused { server, said }.to_string())
+            }
+            _ => Some(self.to_string()),
+        }
+    }
+
     /// The same without secrets in what a server said before it was lost: it may quote what it was given.
     pub(crate) fn scrubbed(&self, secrets: &Secrets) -> Self {
         let Self::Route(error) = self else {
@@ -222,7 +256,7 @@ impl Fault {
         };
         let mut error = error.clone();
         let faults = error.backends.iter_mut().map(|fault| &mut fault.reason);
-        for text in error.reason.iter_mut().chain(faults) {
+        for text in error.reason.iter_mut().chain(&mut error.said).chain(faults) {
             *text = secrets.scrub(text).into_owned();
         }
         Self::Route(error)
@@ -278,7 +312,9 @@ impl Fault {
             | Self::Full(_)
             | Self::RateLimited { .. }
             | Self::TooManySuspended(_)
+            | Self::SubscriptionsAt(_)
             | Self::Unanswered(_)
+            | Self::TaskRefused { .. }
             | Self::Denied(_)
             | Self::GivenUp(_)
             | Self::Stopping
@@ -332,14 +368,22 @@ impl Fault {
         Value::Object(data)
     }
 
-    fn reason(&self) -> Option<&'static str> {
+    /// Whether it was refused because there was too much of something.
+    pub(crate) fn is_of_limits(&self) -> bool {
+        matches!(self.reason(), Some("busy" | "rate_limited"))
+    }
+
+    /// What programs know it by, where there is such a word.
+    pub(crate) fn reason(&self) -> Option<&'static str> {
         Some(match self {
             Self::UnknownTool(_) => "unknown_tool",
             Self::HeldBack(_) => "held_back",
             Self::Route(error) => match error.kind {
                 RouteErrorKind::Starting => "starting",
                 RouteErrorKind::Busy => "busy",
-                RouteErrorKind::OutcomeUnknown => "outcome_unknown",
+                RouteErrorKind::OutcomeUnknown | RouteErrorKind::Malformed | RouteErrorKind::TooLarge => {
+                    "outcome_unknown"
+                }
                 RouteErrorKind::TimedOut => "timeout",
                 RouteErrorKind::NoBackend => "no_backend",
                 _ => "server_down",
@@ -347,7 +391,9 @@ impl Fault {
             Self::Timeout { .. } => "timeout",
             Self::Silence { .. } => "silence",
             Self::Forbidden(_) => "forbidden",
-            Self::Full(_) | Self::TooManySuspended(_) | Self::DatabaseLocked => "busy",
+            Self::Full(_) | Self::TooManySuspended(_) | Self::SubscriptionsAt(_) | Self::DatabaseLocked => {
+                "busy"
+            }
             Self::Denied(_) => "denied",
             Self::RateLimited { .. } => "rate_limited",
             Self::GivenUp(_) => "outcome_unknown",
@@ -364,6 +410,7 @@ impl Fault {
             Self::Timeout { server, .. }
             | Self::Silence { server, .. }
             | Self::TooManySuspended(server)
+            | Self::SubscriptionsAt(server)
             | Self::GivenUp(server) => Some(server),
             Self::HeldBack(origin) => Some(&origin.server),
             _ => None,
@@ -379,6 +426,7 @@ impl Fault {
             },
             Self::Timeout { .. } | Self::Silence { .. } | Self::GivenUp(_) | Self::Internal => "unsafe",
             Self::Full(_)
+            | Self::SubscriptionsAt(_)
             | Self::RateLimited { .. }
             | Self::Stopping
             | Self::OperationInProgress

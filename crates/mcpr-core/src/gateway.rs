@@ -45,6 +45,7 @@ use crate::start::Builder;
 use crate::subscriptions::Subscriptions;
 use crate::suspension::Suspensions;
 use crate::toolsets::Toolsets;
+use crate::turned_down::TurnedDown;
 use crate::visits::Visits;
 
 /// A running gateway.
@@ -71,6 +72,8 @@ pub struct Gateway {
     pub(crate) quotas: Quotas,
     /// How many requests each principal has sent lately.
     pub(crate) rates: Rates,
+    /// What the log was told of requests that were turned away.
+    pub(crate) turned_down: TurnedDown,
     pub(crate) subscriptions: PerFeed<Arc<Subscriptions>>,
     pub(crate) visits: Arc<Visits>,
     pub(crate) suspensions: Suspensions,

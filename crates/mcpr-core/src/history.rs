@@ -25,7 +25,7 @@ use crate::plan::Plan;
 /// How many calls may wait to be written.
 const QUEUE: usize = 8192;
 /// So many are written before their time: more at once are no faster, and take more memory.
-const PLENTY: usize = 1024;
+const PLENTY: usize = 512;
 /// How many bytes they may take; arguments can be large.
 const QUEUE_BYTES: u64 = 64 << 20;
 /// How long the end of the gateway waits for what is left to be written.
@@ -47,10 +47,6 @@ pub(crate) struct History {
 }
 
 /// What the writer is sent.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all are calls, and a box would be one more allocation for each"
-)]
 enum Item {
     /// A call that has ended.
     Call(Draft),

@@ -92,6 +92,7 @@ mod suspension;
 mod tasks;
 mod toolsets;
 mod traces;
+mod turned_down;
 mod visits;
 mod watch;
 

@@ -1,8 +1,8 @@
 //! How much each principal has at once, so that one client leaves room for the others (SEC-05).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use mcpr_auth::Principal;
 use mcpr_config::PerPrincipal;
 use parking_lot::Mutex;
@@ -19,6 +19,8 @@ pub(crate) enum Share {
     Stream,
     /// A connection over the network, from its first request on.
     Connection,
+    /// A resource, or a task, that is heard of.
+    Subscription,
 }
 
 /// There are as many of something as there may be; it says how many that is.
@@ -47,6 +49,12 @@ pub(crate) enum Full {
          send several requests on each"
     )]
     Connections(usize),
+    /// [`Share::Subscription`].
+    #[error(
+        "too many subscriptions: a principal may have {0} in all its sessions and listens \
+         (`limits.perPrincipal.subscriptions`); end some of them first"
+    )]
+    Subscriptions(usize),
     /// Sessions of one principal.
     #[error(
         "too many sessions: a principal may have {0} (`limits.perPrincipal.sessions`), and all of them are in use; end one \
@@ -75,7 +83,13 @@ pub(crate) struct Spot {
 struct Counts([usize; Share::ALL.len()]);
 
 impl Share {
-    const ALL: [Self; 4] = [Self::AtServer, Self::Inside, Self::Stream, Self::Connection];
+    const ALL: [Self; 5] = [
+        Self::AtServer,
+        Self::Inside,
+        Self::Stream,
+        Self::Connection,
+        Self::Subscription,
+    ];
 
     /// How many of it a principal may have.
     fn most(self, limits: &PerPrincipal) -> usize {
@@ -83,6 +97,7 @@ impl Share {
             Self::AtServer | Self::Inside => limits.in_flight,
             Self::Stream => limits.streams,
             Self::Connection => limits.connections,
+            Self::Subscription => limits.subscriptions,
         }
     }
 
@@ -93,6 +108,7 @@ impl Share {
             Self::Inside => Full::Inside(most),
             Self::Stream => Full::Streams(most),
             Self::Connection => Full::Connections(most),
+            Self::Subscription => Full::Subscriptions(most),
         }
     }
 }
@@ -165,6 +181,7 @@ mod tests {
         sessions: 1,
         streams: 1,
         connections: 1,
+        subscriptions: 1,
         rate: None,
     };
 
@@ -204,5 +221,6 @@ mod tests {
         assert!(named[1].contains("256") && named[1].contains("`limits.perPrincipal.inFlight`"));
         assert!(named[2].contains("256") && named[2].contains("`limits.perPrincipal.streams`"));
         assert!(named[3].contains("512") && named[3].contains("`limits.perPrincipal.connections`"));
+        assert!(named[4].contains("4000") && named[4].contains("`limits.perPrincipal.subscriptions`"));
     }
 }

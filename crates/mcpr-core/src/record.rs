@@ -1,21 +1,24 @@
 //! One record for each request.
 
+use std::time::Duration;
+
 use http::StatusCode;
-use mcpr_protocol::{Mark, Method, Object, RawJson, Response, code};
+use mcpr_protocol::{Era, Mark, Method, Object, RawJson, Response, code};
 use mcpr_telemetry::{CallRecord, HttpFacts, Payload, Status, Steps, Trace};
 use tokio::time::Instant;
 
 use crate::call::Call;
 use crate::client::Context;
+use crate::fault::Fault;
 use crate::gateway::Gateway;
 
 /// How a request ended.
 pub(crate) struct Ending {
     pub(crate) status: Status,
     pub(crate) http: StatusCode,
-    /// What mcpr told of it.
+    /// What mcpr tells of it.
     pub(crate) error: Option<String>,
-    /// What a server's own error says. It may repeat what it was sent, so the log does not show it.
+    /// The same with what the server says. That may repeat what it was sent, so the log does not show it.
     pub(crate) said: Option<String>,
 }
 
@@ -29,18 +32,29 @@ impl Ending {
             said: None,
         }
     }
+
+    /// An ending by a fault, as it was told to the client.
+    pub(crate) fn by(fault: &Fault, era: Era) -> Self {
+        let (error, whole) = (fault.told(), fault.to_string());
+        let said = Some(whole).filter(|whole| error.as_ref() != Some(whole));
+        let status = Status::Error(fault.code(era));
+        Self {
+            said,
+            ..Self::of(status, fault.status(era), error)
+        }
+    }
 }
 
-/// Records a request that went to a server.
-pub(crate) fn record(call: &Call, ending: Ending) {
+/// Records a request that went to a server, and has ended now.
+pub(crate) fn record(call: &Call, ending: Ending, now: Instant) {
     let subject = Subject {
         method: &call.method,
         params: call.params.as_ref(),
         server: Some(call.target.server.as_str()),
         tool: call.target.tool.as_deref(),
         number: call.number,
-        began: call.began,
-        steps: call.steps(),
+        took: now - call.began,
+        steps: call.steps(now),
         trace: call.trace.as_ref(),
     };
     subject.record(&call.gateway, &call.context, ending);
@@ -53,7 +67,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) server: Option<&'a str>,
     pub(crate) tool: Option<&'a str>,
     pub(crate) number: u64,
-    pub(crate) began: Instant,
+    pub(crate) took: Duration,
     pub(crate) steps: Option<Steps>,
     pub(crate) trace: Option<&'a Trace>,
 }
@@ -71,7 +85,7 @@ impl Subject<'_> {
             server: self.server,
             tool: self.tool,
             method: self.method.as_str(),
-            duration: self.began.elapsed(),
+            duration: self.took,
             status: ending.status,
             principal: Some(context.principal.key()),
             client: context.client.name.as_deref(),

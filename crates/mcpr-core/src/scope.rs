@@ -17,6 +17,9 @@ use crate::toolsets::{Toolset, Toolsets};
 static PROJECT_HEADER: HeaderName = HeaderName::from_static("x-mcpr-project");
 const PROJECT: &str = "project";
 
+/// What the names of all these headers begin with.
+const OWN: &str = "x-mcpr-";
+
 /// The header that names a toolset, as the parameter [`TOOLSET`] does.
 static TOOLSET_HEADER: HeaderName = HeaderName::from_static("x-mcpr-toolset");
 const TOOLSET: &str = "toolset";
@@ -96,6 +99,10 @@ impl Asked {
     /// What the head of a request says; a header wins over the query (PRJ-02).
     pub(crate) fn by(head: &Parts) -> Self {
         let query = head.uri.query().unwrap_or_default();
+        let ours = |name: &HeaderName| name.as_str().starts_with(OWN);
+        if query.is_empty() && !head.headers.keys().any(ours) {
+            return Self::default();
+        }
         let named = |value: &Arc<str>| !value.is_empty();
         let said = |header, parameter| {
             let header = header_of(&head.headers, header).filter(named);

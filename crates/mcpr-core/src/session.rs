@@ -2,11 +2,11 @@
 
 mod table;
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use foldhash::HashMap;
 use mcpr_auth::Principal;
 use mcpr_protocol::{Id, LogLevel, Notification, Object, Response, notification};
 use parking_lot::Mutex;
@@ -157,9 +157,8 @@ impl Session {
     }
 
     /// Notes a use.
-    pub(crate) fn touch(&self) {
-        self.last_used
-            .store(micros(self.born.elapsed()), Ordering::Relaxed);
+    pub(crate) fn touch(&self, now: Instant) {
+        self.last_used.store(micros(now - self.born), Ordering::Relaxed);
     }
 
     /// Ends it: its streams close and its requests are cancelled.

@@ -1,9 +1,10 @@
 //! What callers of one scope see of a snapshot.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use foldhash::HashMap;
 use mcpr_bridge::{Identity, discover_result};
 use mcpr_protocol::{RawJson, key};
 use mcpr_registry::{Kind, Selection, ServerName, States, View};

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
 
 use http::Uri;
-use mcpr_auth::TokenStore;
+use mcpr_auth::{Principal, TokenStore};
 use mcpr_bridge::Sealer;
 use mcpr_config::{
     Config, ConfigError, Fault, SecretFolders, ServerEntry, ServerState, StartMode, StartOrder, StartWhen,
@@ -38,6 +38,7 @@ use crate::reload::{Reload, StoredState};
 use crate::session::{SessionLimits, Sessions};
 use crate::suspension::Suspensions;
 use crate::toolsets::Toolsets;
+use crate::turned_down::TurnedDown;
 
 /// How many bytes of past calls are kept in memory, where there is no database.
 const HISTORY_IN_MEMORY: usize = 8 << 20;
@@ -291,6 +292,7 @@ impl Builder {
             subscriptions: audiences.subscriptions,
             visits: audiences.visits,
             suspensions: Suspensions::default(),
+            turned_down: TurnedDown::default(),
             sealer: Sealer::new(sealing_key.as_bytes()),
             plans,
             planning: tokio::sync::Mutex::default(),
@@ -461,9 +463,8 @@ async fn sweep(gateway: std::sync::Weak<Gateway>, stop: CancellationToken) {
         }
         let Some(gateway) = gateway.upgrade() else { return };
         let now = mcpr_auth::Timestamp::now();
-        gateway.suspensions.sweep();
-        gateway
-            .sessions
-            .sweep(|principal| gateway.doorkeeper.still_lets_in(principal, now));
+        let keep = |principal: &Principal| gateway.doorkeeper.still_lets_in(principal, now);
+        gateway.suspensions.sweep(keep);
+        gateway.sessions.sweep(keep);
     }
 }

@@ -24,6 +24,7 @@ use self::topic::wholes;
 pub(crate) use self::inbox::Told;
 pub(crate) use self::subscriber::Subscriber;
 pub(crate) use self::topic::Topic;
+use crate::quota::Spot;
 
 /// The longest name that can be subscribed to (SEC-05).
 const LONGEST: usize = 8 * 1024;
@@ -59,6 +60,7 @@ struct Subscription {
     server: ServerName,
     origin: Arc<str>,
     id: u64,
+    _spot: Spot,
 }
 
 impl Subscriptions {
@@ -99,7 +101,13 @@ impl Subscriptions {
     }
 
     /// Enters a subscription under the name that the client uses.
-    fn enter(self: &Arc<Self>, topic: &Topic, spelled: Arc<str>, inbox: Arc<Inbox>) -> Subscription {
+    fn enter(
+        self: &Arc<Self>,
+        topic: &Topic,
+        spelled: Arc<str>,
+        inbox: Arc<Inbox>,
+        spot: Spot,
+    ) -> Subscription {
         let mut table = self.table.lock();
         table.last_id += 1;
         let id = table.last_id;
@@ -115,6 +123,7 @@ impl Subscriptions {
             server: topic.owner().clone(),
             origin: topic.origin.clone(),
             id,
+            _spot: spot,
         }
     }
 

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
+use mcpr_auth::Principal;
 use mcpr_bridge::{InputRequired, Question, REQUEST_STATE, Retry, input_as_answer, with_text};
 use mcpr_protocol::{Era, Id, Method, Object, RawJson, Response, Rope};
 use mcpr_registry::ServerName;
@@ -59,7 +60,7 @@ struct Table {
 }
 
 struct Waiting {
-    principal: Box<str>,
+    principal: Principal,
     server: ServerName,
     since: Instant,
     expires: Instant,
@@ -69,7 +70,7 @@ struct Waiting {
 /// The place of a call that is about to wait.
 pub(crate) struct Ticket {
     id: u64,
-    principal: Box<str>,
+    principal: Principal,
     server: ServerName,
     /// What the client gets to hold.
     pub(crate) state: String,
@@ -102,7 +103,7 @@ pub(crate) enum Entrance {
 impl Suspensions {
     /// A place for a call; the state for its client is sealed already.
     pub(crate) fn ticket(&self, call: &Call) -> Result<Ticket, Fault> {
-        let principal: Box<str> = call.context.principal.key().into();
+        let principal = call.context.principal.clone();
         let own = |waiting: &Waiting| waiting.principal == principal;
         while self
             .0
@@ -147,22 +148,30 @@ impl Suspensions {
         self.0.lock().waiting.insert(ticket.id, waiting);
     }
 
-    /// Gives up what has waited too long.
-    pub(crate) fn sweep(&self) {
+    /// Gives up what has waited too long, and what nobody can come back to: `keep` tells whether the
+    /// principal would still be let in.
+    pub(crate) fn sweep(&self, keep: impl Fn(&Principal) -> bool) {
         let now = Instant::now();
-        let over: Vec<_> = {
-            let mut table = self.0.lock();
-            table
-                .waiting
-                .extract_if(|_, waiting| waiting.expires <= now)
-                .collect()
-        };
-        if !over.is_empty() {
+        let late = self.take_out(|waiting| waiting.expires <= now);
+        if !late.is_empty() {
             tracing::info!(
-                count = over.len(),
+                count = late.len(),
                 "calls were given up: their clients did not come back"
             );
         }
+        let banished = self.take_out(|waiting| !keep(&waiting.principal));
+        if !banished.is_empty() {
+            tracing::info!(
+                count = banished.len(),
+                "calls were given up: the tokens of their clients are no longer good"
+            );
+        }
+    }
+
+    fn take_out(&self, which: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
+        let mut table = self.0.lock();
+        let out = table.waiting.extract_if(|_, waiting| which(waiting));
+        out.map(|(_, waiting)| waiting).collect()
     }
 
     /// Gives up the call that has held a connection to a server longest without anybody coming back:

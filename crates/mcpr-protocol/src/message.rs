@@ -276,7 +276,9 @@ impl<'a> Flat<'a> {
 
     fn answer(&self, text: &Bytes, id: Result<Option<Id>, Fault>) -> Result<Response, Fault> {
         let error = self.error.filter(|error| *error != b"null");
-        let outcome = match (self.result, error) {
+        // Libraries that write all members leave the one that does not count `null`.
+        let result = self.result.filter(|result| *result != b"null" || error.is_none());
+        let outcome = match (result, error) {
             (Some(result), None) => Ok(RawJson::part_of(text, result).marked(self.marks)),
             (None, Some(error)) => Err(RawJson::part_of(text, error)),
             (None, None) => return Err(Fault::NotAMessage("it has neither a `method` nor an answer")),
@@ -420,6 +422,19 @@ mod tests {
             panic!()
         };
         assert_eq!(response.outcome.unwrap().as_str(), "null");
+    }
+
+    #[test]
+    fn b90_of_a_result_and_an_error_the_one_that_is_null_does_not_count() {
+        let outcome = |text: &str| match parse(text).unwrap() {
+            Message::Response(response) => response.outcome,
+            other => panic!("{other:?}"),
+        };
+        let error = outcome(r#"{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":1,"message":"m"}}"#);
+        assert_eq!(error.unwrap_err().as_str(), r#"{"code":1,"message":"m"}"#);
+        let result = outcome(r#"{"jsonrpc":"2.0","id":1,"result":{},"error":null}"#);
+        assert_eq!(result.unwrap().as_str(), "{}");
+        assert!(parse(r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1}}"#).is_err());
     }
 
     #[test]

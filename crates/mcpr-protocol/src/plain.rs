@@ -13,7 +13,21 @@ const fn each(byte: u8) -> u64 {
 
 /// How many bytes there are before the first quote, backslash or control character, and whether all of
 /// these are ASCII.
+#[inline]
 pub(crate) fn plain(text: &[u8]) -> (usize, bool) {
+    // Most names and many values end within the first word.
+    match text.first_chunk::<WORD>().map(|word| u64::from_le_bytes(*word)) {
+        Some(word) if ends(word) != 0 => {
+            let before = ends(word).trailing_zeros() / 8;
+            let kept = word & !(u64::MAX << (8 * before));
+            (before as usize, kept & each(0x80) == 0)
+        }
+        _ => further(text),
+    }
+}
+
+/// The same for a string that is not over with the first word.
+fn further(text: &[u8]) -> (usize, bool) {
     let mut all = 0;
     for (index, word) in text.as_chunks::<WORD>().0.iter().take(WORDS).enumerate() {
         let word = u64::from_le_bytes(*word);

@@ -103,6 +103,9 @@ impl<'a> Walk<'a> {
 
     /// Passes over one value, however deep it is.
     fn value(&mut self) -> Step<()> {
+        if self.has_taken(b'"') {
+            return self.string(); // As most are.
+        }
         let mut levels = Levels::default();
         loop {
             self.white();

@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use crate::{Kind, ServerName};
 
+/// The most names of one kind that are kept for a server: as many as it can list at once.
+const MOST: usize = 20_000;
+
 /// The exposed names that were given so far, of tools and prompts.
 ///
 /// A row says nothing about the naming options it was made under. Whether it still holds is found
@@ -66,6 +69,13 @@ impl Assignments {
         self.names.get(&(kind, server.clone()))?.get(origin)
     }
 
+    /// Whether more names of a server are kept. One that lists its items under new names each time must not fill the
+    /// memory; from then on what it lists anew is named by who is there, as with prefix `conflict`.
+    pub(crate) fn has_room(&self, kind: Kind, server: &ServerName) -> bool {
+        let names = self.names.get(&(kind, server.clone()));
+        names.is_none_or(|names| names.len() < MOST)
+    }
+
     /// How many names were given.
     pub fn len(&self) -> usize {
         self.names.values().map(BTreeMap::len).sum()
@@ -103,6 +113,21 @@ mod tests {
         assert_eq!(assignments.rows().collect::<Vec<_>>(), [row("b")]);
         assert_eq!(Assignments::from_rows(assignments.rows()), assignments);
         assert_eq!(assignments.len(), 1);
+    }
+
+    #[test]
+    fn sec_05_a_server_that_never_repeats_a_name_does_not_fill_the_memory() {
+        let row = |number: usize| Row {
+            kind: Kind::Tools,
+            server: "git".parse().unwrap(),
+            origin: number.to_string(),
+            exposed: format!("git_{number}"),
+        };
+        let mut assignments = Assignments::from_rows((0..MOST - 1).map(row));
+        let room = |assignments: &Assignments, kind| assignments.has_room(kind, &row(0).server);
+        assert!(room(&assignments, Kind::Tools));
+        assignments.put(row(MOST));
+        assert!(!room(&assignments, Kind::Tools) && room(&assignments, Kind::Prompts));
     }
 
     #[test]

@@ -271,7 +271,7 @@ fn tool(item: Item, facts: ToolFacts) -> Tool {
 fn new_row(known: &Assignments, kind: Kind, draft: &Draft<'_>, exposed: &Arc<str>) -> Option<Row> {
     let server = &draft.listing.server;
     let is_known = known.name(kind, server, &draft.origin) == Some(exposed);
-    (!is_known).then(|| Row {
+    (!is_known && known.has_room(kind, server)).then(|| Row {
         kind,
         server: server.clone(),
         origin: draft.origin.to_string(),

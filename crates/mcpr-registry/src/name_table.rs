@@ -1,7 +1,8 @@
 //! Finds items by name: by table, never by taking a name apart (AGG-06, B16).
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use foldhash::HashMap;
 
 use crate::Item;
 

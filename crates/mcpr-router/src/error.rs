@@ -39,6 +39,8 @@ pub struct RouteError {
     pub kind: RouteErrorKind,
     /// Why, in the words of whoever knows.
     pub reason: Option<String>,
+    /// What the server has said instead of an answer, which may repeat what it was sent.
+    pub said: Option<String>,
     /// When trying again makes sense.
     pub retry_after: Option<Duration>,
     /// What is wrong with each backend, where the server has several.
@@ -82,9 +84,15 @@ pub enum RouteErrorKind {
     /// It ended, or the way to it did, while it worked on the request.
     #[error("was lost while it worked on the request; whether it was done is not known")]
     OutcomeUnknown,
+    /// It says by a status of HTTP, or a redirect, that it has not looked at the request.
+    #[error("turned the request away")]
+    TurnedAway,
     /// It answered with something that is no MCP.
     #[error("gave an answer that is no MCP")]
     Malformed,
+    /// It answered with more than a message may have.
+    #[error("gave an answer that is too long")]
+    TooLarge,
     /// The time limit passed.
     #[error("did not answer within the time limit")]
     TimedOut,
@@ -97,6 +105,7 @@ impl RouteError {
             server,
             kind,
             reason: None,
+            said: None,
             retry_after: None,
             backends: Vec::new(),
         }
@@ -116,14 +125,18 @@ impl RouteError {
             (_, FailedKind::Unauthorized(_)) => RouteErrorKind::AuthRequired,
             (_, FailedKind::TimedOut) => RouteErrorKind::TimedOut,
             (Sent::No, FailedKind::Status(429)) => RouteErrorKind::Busy,
-            (
-                _,
-                FailedKind::Malformed | FailedKind::TooLarge | FailedKind::Status(_) | FailedKind::Redirected,
-            ) => RouteErrorKind::Malformed,
+            (_, FailedKind::TooLarge) => RouteErrorKind::TooLarge,
+            (Sent::No, FailedKind::Status(_) | FailedKind::Redirected) => RouteErrorKind::TurnedAway,
+            (_, FailedKind::Malformed | FailedKind::Status(_) | FailedKind::Redirected) => {
+                RouteErrorKind::Malformed
+            }
             (Sent::No, _) => RouteErrorKind::Down,
             (Sent::Maybe, _) => RouteErrorKind::OutcomeUnknown,
         };
-        Self::new(server, kind).because(failed.to_string())
+        Self {
+            said: failed.said.clone(),
+            ..Self::new(server, kind).because(failed.to_string())
+        }
     }
 
     /// Whether trying again is wise.
@@ -133,12 +146,14 @@ impl RouteError {
             | RouteErrorKind::NoBackend
             | RouteErrorKind::Starting
             | RouteErrorKind::Busy => Retry::Safe,
-            RouteErrorKind::OutcomeUnknown | RouteErrorKind::TimedOut | RouteErrorKind::Malformed => {
-                Retry::Unsafe
-            }
-            RouteErrorKind::Removed | RouteErrorKind::Misconfigured | RouteErrorKind::AuthRequired => {
-                Retry::No
-            }
+            RouteErrorKind::OutcomeUnknown
+            | RouteErrorKind::TimedOut
+            | RouteErrorKind::Malformed
+            | RouteErrorKind::TooLarge => Retry::Unsafe,
+            RouteErrorKind::Removed
+            | RouteErrorKind::Misconfigured
+            | RouteErrorKind::AuthRequired
+            | RouteErrorKind::TurnedAway => Retry::No,
         }
     }
 

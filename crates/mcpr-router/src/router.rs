@@ -1,9 +1,9 @@
 //! Taking a lease.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use foldhash::HashMap;
 use mcpr_registry::{Kind, ServerName};
 use mcpr_transport::{Failed, Party};
 use mcpr_upstream::{Company, InFlight, Isolation, Pool, Replica, Server, Upstream};

@@ -3,7 +3,7 @@
 mod history;
 mod state;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use async_trait::async_trait;
 use mcpr_auth::{Timestamp, Token, TokenHash, TokenId};
@@ -21,7 +21,11 @@ pub struct Memory(Mutex<Option<Records>>);
 
 #[derive(Debug, Default)]
 struct Records {
-    tokens: Vec<(Token, TokenHash)>,
+    /// The oldest first.
+    tokens: BTreeMap<(Timestamp, TokenId), (Token, TokenHash)>,
+    /// What no other token may have: there can be very many.
+    token_ids: HashSet<TokenId>,
+    token_hashes: HashSet<TokenHash>,
     /// Exposed names by kind, server and origin.
     assignments: BTreeMap<[String; 3], String>,
     listings: BTreeMap<String, SavedListing>,
@@ -60,7 +64,7 @@ impl Store for Memory {
     }
 
     async fn tokens(&self) -> Result<Vec<(Token, TokenHash)>, StoreError> {
-        self.with(|records| records.tokens.clone())
+        self.with(|records| records.tokens.values().cloned().collect())
     }
 
     async fn revoke_token(&self, which: &str, at: Timestamp) -> Result<Token, StoreError> {
@@ -131,45 +135,45 @@ impl Store for Memory {
 
 impl Records {
     fn insert_token(&mut self, token: Token, hash: TokenHash) -> Result<(), StoreError> {
-        if self
-            .tokens
-            .iter()
-            .any(|(known, known_hash)| known.id == token.id || *known_hash == hash)
-        {
+        if self.token_ids.contains(&token.id) || self.token_hashes.contains(&hash) {
             return Err(StoreError::TokenExists(token.id));
         }
-        self.tokens.push((token, hash));
-        self.tokens
-            .sort_by(|(a, _), (b, _)| (a.created, &a.id).cmp(&(b.created, &b.id)));
+        self.token_ids.insert(token.id.clone());
+        self.token_hashes.insert(hash);
+        let key = (token.created, token.id.clone());
+        self.tokens.insert(key, (token, hash));
         Ok(())
     }
 
     fn change_token(&mut self, which: &str, change: impl FnOnce(&mut Token)) -> Result<Token, StoreError> {
-        let tokens: Vec<Token> = self.tokens.iter().map(|(token, _)| token.clone()).collect();
+        let tokens: Vec<Token> = self.tokens.values().map(|(token, _)| token.clone()).collect();
         let mut token = choose(&tokens, which)?.clone();
         change(&mut token);
-        if let Some((stored, _)) = self.tokens.iter_mut().find(|(stored, _)| stored.id == token.id) {
+        if let Some((stored, _)) = self.tokens.values_mut().find(|(stored, _)| stored.id == token.id) {
             stored.clone_from(&token);
         }
         Ok(token)
     }
 
     fn rotate_token(&mut self, new: &Token, from: TokenHash, to: TokenHash) -> Result<(), StoreError> {
-        let stored = self.tokens.iter_mut().find(|(token, hash)| {
+        let stored = self.tokens.values_mut().find(|(token, hash)| {
             let same = token.id == new.id && *hash == from;
             same && token.revoked.is_none()
         });
         let changed = || StoreError::TokenChanged(new.id.clone());
         let (token, hash) = stored.ok_or_else(changed)?;
         *hash = to;
+        self.token_hashes.remove(&from);
+        self.token_hashes.insert(to);
         token.prefix.clone_from(&new.prefix);
         token.rotated = new.rotated;
         token.retiring.clone_from(&new.retiring);
+        token.spent.clone_from(&new.spent);
         Ok(())
     }
 
     fn touch_token(&mut self, id: &TokenId, at: Timestamp) {
-        if let Some((token, _)) = self.tokens.iter_mut().find(|(token, _)| token.id == *id) {
+        if let Some((token, _)) = self.tokens.values_mut().find(|(token, _)| token.id == *id) {
             token.last_used = token.last_used.max(Some(at));
         }
     }

@@ -207,7 +207,7 @@ impl StateStore for Sqlite {
 #[async_trait]
 impl HistoryStore for Sqlite {
     async fn put_calls(&self, calls: Vec<CallRow>) -> Result<(), StoreError> {
-        self.0.run(move |db| history::put(db, &calls)).await
+        self.0.run(move |db| history::put(db, calls)).await
     }
 
     async fn calls(&self, query: CallQuery) -> Result<Vec<CallRow>, StoreError> {
@@ -224,9 +224,14 @@ impl HistoryStore for Sqlite {
     }
 
     async fn prune_calls(&self, older_than_ms: Option<i64>, max_bytes: u64) -> Result<u64, StoreError> {
-        self.0
-            .run(move |db| history::prune(db, older_than_ms, max_bytes))
-            .await
+        let mut gone = 0;
+        loop {
+            let step = move |db: &mut Connection| history::prune(db, older_than_ms, max_bytes);
+            match self.0.run(step).await? {
+                0 => return Ok(gone),
+                calls => gone += calls,
+            }
+        }
     }
 }
 

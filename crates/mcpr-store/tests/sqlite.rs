@@ -178,7 +178,7 @@ async fn the_file_is_for_its_owner_only() {
 }
 
 /// What made each schema out of the one before, and what a mcpr of that schema may have written.
-const STEPS: [[&str; 2]; 5] = [
+const STEPS: [[&str; 2]; 6] = [
     [
         include_str!("../src/sqlite/schema/1.sql"),
         "INSERT INTO tokens (id, hash, kind, name, prefix, scopes, created)
@@ -196,6 +196,7 @@ const STEPS: [[&str; 2]; 5] = [
         "INSERT INTO pins VALUES ('git', '', '', 1800000000), ('git', 'push', '{}', 1800000000);",
     ],
     [include_str!("../src/sqlite/schema/5.sql"), ""],
+    [include_str!("../src/sqlite/schema/6.sql"), ""],
 ];
 
 /// A file as a mcpr of an earlier schema made it, with a token, a listing, a call and a pin as far as it knew them.
@@ -236,8 +237,8 @@ async fn a_file_of_each_older_mcpr_is_brought_up_to_date_and_loses_nothing() {
 /// How many calls there are, and whether their bytes are counted right.
 fn counted(path: &Path) -> (u32, bool) {
     let db = rusqlite::Connection::open(path).unwrap();
-    let right = "(SELECT bytes FROM calls_size) = (SELECT coalesce(sum(bytes), 0) FROM calls)";
-    let both = format!("SELECT count(*), {right} FROM calls");
+    let right = "(SELECT bytes FROM calls_size) = coalesce(sum(bytes), 0)";
+    let both = format!("SELECT coalesce(sum(json_array_length(calls)), 0), {right} FROM call_batches");
     db.query_row(&both, [], |row| Ok((row.get(0)?, row.get(1)?)))
         .unwrap()
 }
@@ -254,7 +255,7 @@ async fn log_06_the_size_of_the_history_is_that_of_its_calls_whatever_failed_mea
     // One that the table refuses takes the whole batch with it.
     meddle(
         &path,
-        "CREATE TRIGGER refuse BEFORE INSERT ON calls WHEN new.id = 'h_x' BEGIN SELECT RAISE(ABORT, 'no'); END;",
+        "CREATE TRIGGER refuse BEFORE INSERT ON call_batches WHEN new.last = 'h_x' BEGIN SELECT RAISE(ABORT, 'no'); END;",
     );
 
     store.put_calls(vec![call("h_1"), call("h_0")]).await.unwrap();
@@ -264,6 +265,34 @@ async fn log_06_the_size_of_the_history_is_that_of_its_calls_whatever_failed_mea
 
     assert_eq!(store.delete_calls(CallQuery::default()).await.unwrap(), 2);
     assert_eq!(counted(&path), (0, true));
+}
+
+/// A file as mcpr made it when each call had a row of its own.
+fn schema_with_calls(path: &Path) {
+    earlier(path, 4);
+    meddle(
+        path,
+        r#"DELETE FROM calls;
+        WITH RECURSIVE numbers(n) AS (SELECT 1000 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1599)
+        INSERT INTO calls SELECT 'h_' || n, n, 7, n, 'c', 'tools/call', 'git', NULL, 'ok', NULL, NULL, 'local', NULL,
+                                 NULL, '{"a":"\u0000"}', 109 FROM numbers;"#,
+    );
+}
+
+#[tokio::test]
+async fn log_06_calls_of_an_older_mcpr_are_still_there_in_their_order() {
+    let (_folder, path) = place();
+    schema_with_calls(&path);
+
+    let store = open(&path).await.unwrap();
+
+    let calls = store.calls(CallQuery::default()).await.unwrap();
+    let numbers: Vec<i64> = calls.iter().map(|call| call.at_ms).collect();
+    assert_eq!(numbers, (1000..1600).rev().collect::<Vec<_>>());
+    let first = store.call("h_1000").await.unwrap().unwrap();
+    assert_eq!((first.server.as_deref(), first.tool), (Some("git"), None));
+    assert_eq!(first.arguments.as_deref(), Some(r#"{"a":"\u0000"}"#));
+    assert_eq!(store.prune_calls(None, 65_350).await.unwrap(), 1);
 }
 
 #[tokio::test]
@@ -306,9 +335,9 @@ async fn a_file_of_a_newer_mcpr_is_refused_and_left_as_it_was() {
 
     let (fault, said) = fault_of(&path).await;
 
-    assert_eq!(fault, DatabaseFault::Newer { found: 99, known: 5 });
+    assert_eq!(fault, DatabaseFault::Newer { found: 99, known: 6 });
     assert!(
-        said.contains("written by a newer mcpr (its schema is 99, this mcpr knows 5)"),
+        said.contains("written by a newer mcpr (its schema is 99, this mcpr knows 6)"),
         "{said}"
     );
     assert_eq!(fs::read(&path).unwrap(), before);

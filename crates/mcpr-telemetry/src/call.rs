@@ -40,7 +40,7 @@ pub struct CallRecord<'a> {
     pub http: Option<HttpFacts<'a>>,
     /// Why it failed, as the client was told by mcpr.
     pub error: Option<&'a str>,
-    /// Why it failed, in the server's own words, which may repeat what it was sent.
+    /// Why it failed, with the server's own words, which may repeat what it was sent.
     pub said: Option<Payload<'a>>,
     /// The text of its parameters: a JSON object.
     pub params: Option<Payload<'a>>,
@@ -80,7 +80,7 @@ pub enum Status {
 #[derive(Clone, Copy, Debug)]
 pub struct HttpFacts<'a> {
     /// The method, as in `POST`.
-    pub method: &'a str,
+    pub method: &'static str,
     /// The path; a query is left out of the log.
     pub path: &'a str,
     /// The status of the response.
@@ -144,7 +144,7 @@ impl fmt::Debug for Payload<'_> {
 impl CallRecord<'_> {
     /// Why it failed, whoever says so.
     pub fn reason(&self) -> Option<&str> {
-        self.error.or(self.said.map(Payload::reveal))
+        self.said.map(Payload::reveal).or(self.error)
     }
 
     fn fill(&self, line: &mut Line<'_>, detailed: bool) {
@@ -177,7 +177,7 @@ impl CallRecord<'_> {
             line.text("project", project);
         }
         if let Some(http) = &self.http {
-            line.text("httpMethod", http.method);
+            line.word("httpMethod", http.method);
             line.text("path", &crate::redact::url(http.path));
             line.number("httpStatus", http.status.into());
         }
@@ -186,7 +186,7 @@ impl CallRecord<'_> {
 
 impl Status {
     fn fill(self, line: &mut Line<'_>) {
-        line.text("status", self.name());
+        line.word("status", self.name());
         if let Self::Error(code) = self {
             line.bare("errorCode", code);
         }

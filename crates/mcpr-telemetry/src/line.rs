@@ -92,6 +92,16 @@ impl Line<'_> {
         self.clipped(key, value, 0);
     }
 
+    /// A word of mcpr's own, in which there is nothing to hide or to escape.
+    pub(crate) fn word(&mut self, key: &str, word: &'static str) {
+        self.field(key, |line| {
+            let quote: &[u8] = if line.format == Format::Json { b"\"" } else { b"" };
+            for piece in [quote, word.as_bytes(), quote] {
+                line.out.extend_from_slice(piece);
+            }
+        });
+    }
+
     /// A text, or in JSON a `null` so that every record has the same keys.
     pub(crate) fn text_or_null(&mut self, key: &str, value: Option<&str>) {
         match (value, self.format) {

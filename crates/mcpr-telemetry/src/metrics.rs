@@ -53,6 +53,7 @@ struct Inner {
     series: RwLock<HashMap<u64, Vec<(Operation, Histogram)>>>,
     retries: Family<OfServer, Counter>,
     auth_failures: Counter,
+    turned_down: Family<OfReason, Counter>,
     list_changes: Counter,
 }
 
@@ -70,6 +71,11 @@ struct OfServer {
     server: String,
 }
 
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct OfReason {
+    reason: &'static str,
+}
+
 impl Metrics {
     /// Metrics that have counted nothing yet.
     pub fn new() -> Self {
@@ -79,6 +85,7 @@ impl Metrics {
             series: RwLock::default(),
             retries: Family::default(),
             auth_failures: Counter::default(),
+            turned_down: Family::default(),
             list_changes: Counter::default(),
         };
         {
@@ -93,6 +100,8 @@ impl Metrics {
             registry.register("mcpr_retries", retries, inner.retries.clone());
             let failures = "Requests whose token was missing, wrong or out of date";
             registry.register("mcpr_auth_failures", failures, inner.auth_failures.clone());
+            let refused = "Requests that were refused because there were too many, or before it was clear what they ask for";
+            registry.register("mcpr_refused", refused, inner.turned_down.clone());
             let changes = "Notices to clients that a list has changed";
             registry.register("mcpr_list_changed", changes, inner.list_changes.clone());
         }
@@ -125,6 +134,11 @@ impl Metrics {
     /// Counts a request that was not let in.
     pub fn refused(&self) {
         self.0.auth_failures.inc();
+    }
+
+    /// Counts a request that was refused, by a word of a short list.
+    pub fn turned_down(&self, reason: &'static str) {
+        self.0.turned_down.get_or_create(&OfReason { reason }).inc();
     }
 
     /// Counts notices that lists have changed.
@@ -285,6 +299,7 @@ mod tests {
         metrics.count(&record("push", Status::ToolError));
         metrics.retried("git");
         metrics.refused();
+        metrics.turned_down("busy");
 
         let told = metrics.render();
 

@@ -4,7 +4,8 @@ use std::fmt;
 
 /// A connection failed its user.
 ///
-/// `Display` is a sentence for people that holds no secret: no header value, no query string.
+/// `Display` is a sentence for people and for the log: it holds no secret (no header value, no query
+/// string), and nothing of what the server has said.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{detail}")]
 pub struct Failed {
@@ -14,6 +15,9 @@ pub struct Failed {
     pub kind: FailedKind,
     /// The same for people, with what is known about it.
     pub detail: String,
+    /// What the server has said instead, from its beginning. It may repeat what it was sent, so it is
+    /// for whoever asked, and not for the log.
+    pub said: Option<String>,
 }
 
 /// Whether the other side can have seen a message.
@@ -56,6 +60,7 @@ impl Failed {
             sent: Sent::No,
             kind,
             detail: detail.to_string(),
+            said: None,
         }
     }
 
@@ -65,6 +70,48 @@ impl Failed {
             sent: Sent::Maybe,
             kind,
             detail: detail.to_string(),
+            said: None,
         }
+    }
+
+    /// The same with what the server has said.
+    #[must_use]
+    pub fn saying(self, said: impl Into<String>) -> Self {
+        Self {
+            said: Some(said.into()).filter(|said| !said.is_empty()),
+            ..self
+        }
+    }
+
+    /// The sentence with what the server has said.
+    pub fn whole(&self) -> String {
+        match &self.said {
+            Some(said) => format!("{self}: {said}"),
+            None => self.detail.clone(),
+        }
+    }
+
+    /// The same where what the server has said is for everybody: it was told nothing of a client.
+    #[must_use]
+    pub fn in_full(self) -> Self {
+        Self {
+            detail: self.whole(),
+            said: None,
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_04_a_failure_reads_without_what_the_server_has_said() {
+        let failed = Failed::maybe_sent(FailedKind::Status(400), "it answers 400").saying("bad args");
+        assert_eq!(failed.to_string(), "it answers 400");
+        assert_eq!(failed.whole(), "it answers 400: bad args");
+        assert_eq!(failed.in_full().to_string(), "it answers 400: bad args");
+        assert_eq!(Failed::unsent(FailedKind::Closed, "x").saying("").whole(), "x");
     }
 }

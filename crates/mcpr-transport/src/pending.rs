@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use tracing::{debug, warn};
 
 use crate::backlog::{Backlog, stray};
+use crate::gist;
 use crate::party::{Lingering, may_belong, owner as owner_of};
 use crate::{Answering, Event, Exchange, Failed, Party, Reason, Sent};
 
@@ -185,18 +186,35 @@ impl Pending {
         open.into_values().for_each(|slot| slot.end(Err(failed.clone())));
     }
 
+    /// Ends the request of this id, whose answer has come and cannot be taken; false if nobody waits
+    /// for it.
+    pub fn fail(&self, id: u64, failed: &Failed) -> bool {
+        let slot = self.settle(id);
+        slot.map(|slot| slot.end(Err(failed.clone()))).is_some()
+    }
+
+    /// The same for the requests that a text answers which cannot be read. False if it is none that
+    /// anybody waits for.
+    pub(crate) fn fail_answered(&self, text: &[u8], failed: &Failed) -> bool {
+        let ended = gist::answered(text).filter(|id| self.fail(*id, failed));
+        ended.count() > 0
+    }
+
     fn answer(&self, response: Response) {
         let id = response.id.as_ref().and_then(Id::as_number);
-        let slot = id.and_then(|id| {
-            let mut table = self.table.lock();
-            table.lingering.end(id);
-            table.open.remove(&id)
-        });
-        match (slot, response.id.as_ref()) {
+        match (id.and_then(|id| self.settle(id)), response.id.as_ref()) {
             (Some(slot), _) => slot.end(Ok(response)),
-            (None, Some(id)) => debug!(request_id = %id, "an answer came for which nobody waits"),
+            // An id that is no number of ours is a text of the server's own.
+            (None, Some(_)) => debug!(request_id = id, "an answer came for which nobody waits"),
             (None, None) => warn!("the server reports an error without saying about which request"),
         }
+    }
+
+    /// The server has answered: nobody waits for it after this.
+    fn settle(&self, id: u64) -> Option<Arc<Slot>> {
+        let mut table = self.table.lock();
+        table.lingering.end(id);
+        table.open.remove(&id)
     }
 
     /// The listen that a server gives up (2026-07-28, cancellation: the only request of ours that

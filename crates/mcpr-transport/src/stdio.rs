@@ -1,5 +1,6 @@
 //! The client end of a child process: one line is one message (all revisions, transports: stdio).
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
-use mcpr_protocol::{ErrorObject, Id, Message, Method, Request, Response, Rope, Version, code};
+use mcpr_protocol::{Id, Message, Method, Request, Rope, Version};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -17,9 +18,10 @@ use tracing::{debug, warn};
 use crate::child::{
     Child, ChildSpec, Grace, Guardian, Line, Receipt, SpawnError, Stdout, TooLong, WriteError, Writer,
 };
-use crate::intake;
+use crate::excerpt::excerpt_of;
 use crate::pending::{Pending, Waiting, Withdraw, cancelled};
 use crate::{Answering, Event, Exchange, Failed, FailedKind, Outgoing, Party, Reason, Transport};
+use crate::{gist, intake};
 
 /// How many events wait for the one who reads them; more are dropped, so that responses still come.
 const EVENTS: usize = 256;
@@ -30,17 +32,23 @@ const AFTERLIFE: Duration = Duration::from_secs(1);
 /// How many odd lines of one child are logged; the rest would be the same story.
 const ODD_LINES: u32 = 20;
 
-/// How much of an odd line is logged.
-const EXCERPT: usize = 200;
-
 /// A server that runs as a child process.
 #[derive(Debug)]
 pub struct Stdio {
     child: Arc<Child>,
     pending: Arc<Pending>,
     post: Arc<Post>,
-    spoken: Arc<AtomicBool>,
+    course: Arc<Course>,
     _reader: AbortOnDropHandle<()>,
+}
+
+/// How far a conversation has come.
+#[derive(Debug, Default)]
+struct Course {
+    /// The server has written something.
+    spoken: AtomicBool,
+    /// It was asked for more than who it is: what it writes from then on may repeat what it was sent.
+    at_work: AtomicBool,
 }
 
 /// The way to the server, for those who have only a word to say.
@@ -57,7 +65,7 @@ struct Reader {
     child: Arc<Child>,
     pending: Arc<Pending>,
     events: mpsc::Sender<Event>,
-    spoken: Arc<AtomicBool>,
+    course: Arc<Course>,
     odd: u32,
 }
 
@@ -82,14 +90,14 @@ impl Stdio {
         let child = Arc::new(child);
         let (events, heard) = mpsc::channel(EVENTS);
         let pending = Pending::new();
-        let spoken = Arc::new(AtomicBool::new(false));
+        let course = Arc::<Course>::default();
         let reader = Reader {
             server: spec.server.clone(),
             stdout,
             child: child.clone(),
             pending: pending.clone(),
             events,
-            spoken: spoken.clone(),
+            course: course.clone(),
             odd: 0,
         };
         let post = Arc::new(Post {
@@ -102,7 +110,7 @@ impl Stdio {
                 child,
                 pending,
                 post,
-                spoken,
+                course,
                 _reader: reader,
             }),
             heard,
@@ -121,7 +129,7 @@ impl Stdio {
 
     /// Whether it has written anything yet, to stdout or stderr.
     pub fn has_spoken(&self) -> bool {
-        self.spoken.load(Ordering::Relaxed) || !self.child.stderr_tail().is_empty()
+        self.course.spoken.load(Ordering::Relaxed) || !self.child.stderr_tail().is_empty()
     }
 }
 
@@ -135,6 +143,9 @@ impl Transport for Stdio {
         let ticket = self.pending.enter(request.id, request.party)?;
         if request.method == Method::Listen {
             ticket.is_for_a_listen();
+        }
+        if !matches!(request.method, Method::Initialize | Method::Discover) {
+            self.course.at_work.store(true, Ordering::Relaxed);
         }
         let text = Request::text(&Id::number(request.id), request.method.as_str(), request.params);
         let receipt = self.post.writer.send(text).await.map_err(unwritten)?;
@@ -251,18 +262,18 @@ impl Reader {
         }
         let failed = self.farewell().await;
         self.pending.fail_all(&failed);
-        let _ = self.events.send(Event::Closed(failed)).await;
+        let _ = self.events.send(Event::Closed(failed.in_full())).await;
     }
 
     fn take(&mut self, line: Line) {
-        self.spoken.store(true, Ordering::Relaxed);
+        self.course.spoken.store(true, Ordering::Relaxed);
         match line {
             Line::Text(text) => match intake::read(&text) {
                 Ok(message) => self.deliver(message),
-                Err(broken) => self.note_odd(&broken.to_string(), &text),
+                Err(broken) => self.take_broken(&broken, &text),
             },
-            Line::NotUtf8(bytes) => self.note_odd("not UTF-8", &bytes),
-            Line::TooLong(line) => self.answer_too_long(&line),
+            Line::NotUtf8(bytes) => self.take_broken(&"not UTF-8", &bytes),
+            Line::TooLong(line) => self.take_too_long(&line),
         }
     }
 
@@ -278,17 +289,30 @@ impl Reader {
         }
     }
 
-    /// Banners and log lines on stdout are skipped (B03); the first ones are worth a line in the log.
-    fn note_odd(&mut self, reason: &str, line: &[u8]) {
+    /// A call fails whose answer this is (B90); whatever else cannot be read is passed over.
+    fn take_broken(&mut self, why: &dyn Display, line: &[u8]) {
+        let detail = format!("its answer cannot be read: {why}");
+        let failed = Failed::maybe_sent(FailedKind::Malformed, detail).saying(excerpt_of(line));
+        if self.pending.fail_answered(line, &failed) {
+            warn!(server = self.server, reason = %why, bytes = line.len(), "an answer of the server cannot be read, and its call fails");
+        } else {
+            self.note_odd(why, line);
+        }
+    }
+
+    /// Banners and log lines on stdout are skipped (B03). The first ones are worth a line in the log,
+    /// and are shown there while nothing of a client can be in them (LOG-04).
+    fn note_odd(&mut self, reason: &dyn Display, line: &[u8]) {
         self.odd += 1;
         if self.odd <= ODD_LINES {
-            let start = String::from_utf8_lossy(&line[..line.len().min(EXCERPT)]);
-            warn!(server = self.server, reason, line = %start, "skipped a line on stdout that is no message");
+            let shown = !self.course.at_work.load(Ordering::Relaxed);
+            let shown = shown.then(|| excerpt_of(line));
+            warn!(server = self.server, %reason, bytes = line.len(), line = shown, "skipped a line on stdout that is no message");
         }
     }
 
     /// The call that an over-long line answered fails, if its id can be told (B89).
-    fn answer_too_long(&mut self, line: &TooLong) {
+    fn take_too_long(&self, line: &TooLong) {
         let detail = format!(
             "its answer of {} bytes is longer than a message may be",
             line.bytes
@@ -298,13 +322,9 @@ impl Reader {
             bytes = line.bytes,
             "threw away a line that is longer than a message may be"
         );
-        if let Some(id) = id_in(&line.head).or_else(|| id_in(&line.tail)) {
-            let error = ErrorObject::new(code::INTERNAL, format!("server `{}`: {detail}", self.server));
-            let response = Response {
-                id: Some(Id::number(id)),
-                outcome: Err(error.render()),
-            };
-            self.deliver(Message::Response(response));
+        if let Some(id) = gist::answered_by_ends(&line.head, &line.tail) {
+            self.pending
+                .fail(id, &Failed::maybe_sent(FailedKind::TooLarge, detail));
         }
     }
 
@@ -318,37 +338,59 @@ impl Reader {
             }
         };
         let words = self.child.last_words().await;
-        Failed::maybe_sent(FailedKind::Closed, obituary(end, &words))
+        let words = Some(words.trim()).filter(|words| !words.is_empty());
+        let words = words.map(|words| format!("its last words: {words}"));
+        Failed::maybe_sent(FailedKind::Closed, end).saying(words.unwrap_or_default())
     }
-}
-
-fn obituary(end: String, words: &str) -> String {
-    match words.trim() {
-        "" => end,
-        words => format!("{end}; its last words: {words}"),
-    }
-}
-
-/// The number after `"id":` in a piece of a message.
-fn id_in(piece: &[u8]) -> Option<u64> {
-    let at = memchr::memmem::find(piece, b"\"id\":")? + 5;
-    let rest = &piece[at..];
-    let start = rest.iter().position(|byte| *byte != b' ')?;
-    let digits = rest[start..].iter().take_while(|byte| byte.is_ascii_digit());
-    std::str::from_utf8(&digits.copied().collect::<Vec<_>>())
-        .ok()?
-        .parse()
-        .ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn b89_the_id_of_a_line_that_was_thrown_away_is_found() {
-        assert_eq!(id_in(br#"{"jsonrpc":"2.0","id": 17,"result":{"#), Some(17));
-        assert_eq!(id_in(br#"xxx"},"id":8}"#), Some(8));
-        assert_eq!(id_in(br#"{"id":"text""#), None);
+    /// What comes for the first request, of a server that answers it with what this shell command says.
+    async fn asked(says: &str) -> Result<Message, Failed> {
+        let script = format!("read -r line; {says}; exec cat >/dev/null");
+        let spec = ChildSpec {
+            args: vec!["-c".into(), script],
+            ..ChildSpec::new("test", "sh")
+        };
+        let (stdio, _events) = Stdio::spawn(&spec, &Guardian::none()).await.unwrap();
+        let request = Outgoing {
+            id: stdio.next_id(),
+            method: Method::ToolsCall,
+            params: Rope::new(),
+            name: None,
+            headers: Vec::new(),
+            party: Party::GATEWAY,
+        };
+        let mut exchange = stdio.open(request).await.unwrap();
+        timeout(Duration::from_secs(20), exchange.next()).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn b90_log_04_an_answer_that_is_no_text_fails_its_call_and_is_shown_to_nobody_else() {
+        let answer = r#"printf '{"jsonrpc":"2.0","id":1,"result":{"t":"\377 s3cret"}}\n'"#;
+
+        let failed = asked(answer).await.unwrap_err();
+
+        assert_eq!(
+            (failed.kind, failed.sent),
+            (FailedKind::Malformed, crate::Sent::Maybe)
+        );
+        assert_eq!(failed.to_string(), "its answer cannot be read: not UTF-8");
+        assert!(failed.said.unwrap().contains("s3cret"));
+    }
+
+    #[tokio::test]
+    async fn b20_the_last_words_of_a_server_are_its_own() {
+        let failed = asked("echo 'out of s3cret' >&2; exit 3").await.unwrap_err();
+
+        assert!(!failed.to_string().contains("s3cret"), "{failed}");
+        assert!(
+            failed.whole().ends_with("its last words: out of s3cret"),
+            "{}",
+            failed.whole()
+        );
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! A server of the session era announces its lists unasked, and tells of a resource it was asked
 //! to tell of ([`asking`]). A stateless server announces on streams that it is asked for: one for
-//! its lists ([`lists`]), one for all resources together and one for all tasks ([`wanted`]).
+//! its lists ([`lists`]), as few as it takes for resources, and for tasks ([`wanted`]).
 
 mod asking;
 mod lists;
 mod look;
+mod overlap;
+mod part;
 mod stream;
 mod wanted;
 
@@ -134,7 +136,7 @@ impl Hearer {
             let (server, method) = (&self.replica.server, self.feed.method());
             // The id of a task may be all that it takes to get at it.
             let name = (self.feed == Feed::Resources).then_some(name);
-            tracing::debug!(%server, method, name, ?refusal, "nothing will be told");
+            tracing::debug!(%server, method, name, reason = %refusal, "nothing will be told");
         }
         let told = outcome.is_ok();
         let was_heard = self.wishes.settle(life, name, outcome);

@@ -138,11 +138,8 @@ pub(crate) async fn initialize(
 }
 
 fn refusal(error: &ErrorObject) -> Failed {
-    let detail = format!(
-        "the server refused `initialize`: {} ({})",
-        error.message, error.code
-    );
-    Failed::maybe_sent(FailedKind::Malformed, detail)
+    let detail = format!("the server refused `initialize` ({})", error.code);
+    Failed::maybe_sent(FailedKind::Malformed, detail).saying(&error.message)
 }
 
 fn welcomed(result: &RawJson) -> Result<Introduced, Failed> {

@@ -194,7 +194,8 @@ impl Keeper {
         };
         match started {
             Ok(started) => self.live(started, need).await,
-            Err(failed) => Ended::Lost(failed),
+            // It was asked nothing yet but who it is and what it has: what it said to that is what helps.
+            Err(failed) => Ended::Lost(failed.in_full()),
         }
     }
 

@@ -4,6 +4,7 @@
 //! tells of is told.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::{Arc, Weak};
 
 use mcpr_protocol::RawJson;
@@ -30,17 +31,31 @@ struct Wanted {
 #[derive(Debug, Default)]
 pub(crate) struct Asked(watch::Sender<Book>);
 
-/// Why a server does not tell of something.
+/// Why a server does not tell of something. `Display` is for the log: without the server's own words.
 #[derive(Clone, Debug)]
 pub enum Refusal {
     /// It tells of none, or not of this one.
     NotOffered,
     /// It says so itself, with this error object.
     Error(RawJson),
+    /// It was not asked: clients want more of it than it is asked for.
+    Full,
     /// It could not be asked, and will be asked again.
     Failed(Failed),
     /// It is not there.
     Unavailable(Box<Status>),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotOffered => f.write_str("the server tells of none"),
+            Self::Error(_) => f.write_str("the server answers with an error"),
+            Self::Full => f.write_str("clients want more of the server than it is asked for"),
+            Self::Failed(failed) => failed.fmt(f),
+            Self::Unavailable(_) => f.write_str("the server is not there"),
+        }
+    }
 }
 
 /// A connection or a session that is asked to fulfil wishes.
@@ -129,8 +144,15 @@ impl Asked {
         });
     }
 
+    /// Takes something out. What was refused is asked for again: there may have been too much of it.
     fn remove(&self, name: &str) {
-        self.0.send_if_modified(|book| book.wishes.remove(name).is_some());
+        self.0.send_if_modified(|book| {
+            let removed = book.wishes.remove(name).is_some();
+            if removed {
+                book.ask_again_for_refused();
+            }
+            removed
+        });
     }
 
     /// Whether nothing is wanted.
@@ -205,6 +227,19 @@ impl Asked {
         missed
     }
 
+    /// These are not heard of any more, and are to be asked for anew. What an earlier life says has no effect.
+    pub(crate) fn lose<'n>(&self, life: Life, names: impl IntoIterator<Item = &'n Arc<str>>) {
+        self.0.send_if_modified(|book| {
+            let is_current = book.life == life;
+            for name in names.into_iter().filter(|_| is_current) {
+                if let Some(wish) = book.wishes.get_mut(name) {
+                    wish.standing = Standing::Asked;
+                }
+            }
+            is_current
+        });
+    }
+
     /// What could not be asked for, and what is no longer heard of, is asked for again.
     pub(crate) fn ask_again(&self) {
         self.0.send_modify(|book| {
@@ -248,6 +283,15 @@ impl Book {
         heard.map(|(name, _)| name.clone()).collect()
     }
 
+    fn ask_again_for_refused(&mut self) {
+        for wish in self.wishes.values_mut() {
+            if let Standing::Refused(Refusal::NotOffered | Refusal::Error(_) | Refusal::Full) = wish.standing
+            {
+                wish.standing = Standing::Asked;
+            }
+        }
+    }
+
     fn standing(&self, name: &str) -> Option<&Standing> {
         self.wishes.get(name).map(|wish| &wish.standing)
     }
@@ -265,7 +309,7 @@ impl Wish {
     fn is_given_up(&self) -> bool {
         let by_itself = matches!(
             self.standing,
-            Standing::Refused(Refusal::NotOffered | Refusal::Error(_))
+            Standing::Refused(Refusal::NotOffered | Refusal::Error(_) | Refusal::Full)
         );
         by_itself && !self.was_heard
     }
@@ -324,6 +368,33 @@ mod tests {
         assert_eq!(asked(&wishes), ["a"]);
         wishes.remove("a");
         assert!(wishes.is_empty() && wishes.settled("a").await.is_err());
+    }
+
+    #[test]
+    fn what_was_refused_is_asked_for_again_when_something_else_is_wanted_no_more() {
+        let wishes = wishes(&["a", "b", "c"]);
+        let life = wishes.begin();
+        wishes.settle(life, "a", Ok(()));
+        wishes.settle(life, "b", Err(Refusal::Full));
+        wishes.settle(life, "c", Err(Refusal::Error(RawJson::from_static("{}"))));
+        assert!(asked(&wishes).is_empty());
+
+        wishes.remove("a");
+
+        assert_eq!(asked(&wishes), ["b", "c"]);
+    }
+
+    #[test]
+    fn what_is_lost_is_asked_for_anew_and_the_rest_is_not() {
+        let wishes = wishes(&["a", "b"]);
+        let life = wishes.begin();
+        wishes.settle(life, "a", Ok(()));
+        wishes.settle(life, "b", Ok(()));
+
+        wishes.lose(life, [&Arc::from("a")]);
+
+        assert_eq!(asked(&wishes), ["a"]);
+        assert!(wishes.settle(life, "a", Ok(())), "a change may have gone unheard");
     }
 
     #[test]

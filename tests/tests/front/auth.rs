@@ -1,5 +1,7 @@
 //! Tokens: who is let in, and what the others are told (HTTP-03, SEC-02).
 
+use std::time::{Duration, Instant};
+
 use mcpr_auth::Timestamp;
 use mcpr_tests::http::{Answer, Request};
 use mcpr_tests::{Gateway, gateway};
@@ -61,6 +63,16 @@ pub(crate) async fn expiring(gateway: &Gateway, expires: Timestamp) -> String {
     made["secret"].as_str().unwrap().to_owned()
 }
 
+/// Makes a token, and waits until it has expired.
+pub(crate) async fn expired(gateway: &Gateway) -> String {
+    let secret = expiring(gateway, Timestamp::now().after(Duration::from_secs(2))).await;
+    let end = Instant::now() + Duration::from_secs(10);
+    while nameless().token(&secret).send(gateway.port).await.status() == LET_IN {
+        assert!(Instant::now() < end, "it is still let in");
+    }
+    secret
+}
+
 /// Makes a token, and gives its secret and its id.
 pub(crate) async fn token(gateway: &Gateway, name: &str) -> (String, String) {
     let made = gateway.operate("tokens/create", json!({ "name": name })).await;
@@ -104,7 +116,7 @@ async fn http_03_a_token_that_is_not_good_is_told_why() {
     let cut = &good[..good.len() - 1];
     let other_letter = if &good[12..13] == "a" { "b" } else { "a" };
     let mistyped = format!("{}{other_letter}{}", &good[..12], &good[13..]);
-    let expired = expiring(&gateway, Timestamp::from_unix(Timestamp::now().unix() - 1)).await;
+    let expired = expired(&gateway).await;
     let (revoked, id) = token(&gateway, "gone").await;
     gateway.operate("tokens/revoke", json!({ "which": id })).await;
     let cases = [

@@ -10,6 +10,8 @@ use mcpr_tests::http::{Answer, Request};
 use mcpr_tests::{Fake, Gateway, gateway};
 use serde_json::{Value, json};
 
+use crate::auth::expired;
+
 /// Somebody who sends requests.
 struct Caller {
     who: &'static str,
@@ -101,8 +103,7 @@ async fn made(gateway: &Gateway, wanted: Value) -> String {
 /// All who may not, or not everything.
 async fn callers(gateway: &Gateway) -> Vec<Caller> {
     let owners = gateway.client().await.id;
-    let past = Timestamp::from_unix(Timestamp::now().unix() - 1).to_string();
-    let expired = made(gateway, json!({ "name": "old", "expires": past })).await;
+    let expired = expired(gateway).await;
     let revoked = made(gateway, json!({ "name": "gone" })).await;
     gateway.operate("tokens/revoke", json!({ "which": "gone" })).await;
     let replaced = made(gateway, json!({ "name": "new" })).await;

@@ -1,11 +1,13 @@
 //! Tokens that are no longer good: revoked here or elsewhere, or expired (SEC-02).
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mcpr_auth::Timestamp;
 use mcpr_tests::client::{Session, Stateless};
-use mcpr_tests::{Fake, gateway};
+use mcpr_tests::http::{Answer, Request};
+use mcpr_tests::{Fake, Gateway, gateway};
 use serde_json::json;
+use tokio::task::JoinHandle;
 
 use crate::auth::{LET_IN, expiring, nameless, reason, token};
 
@@ -49,7 +51,7 @@ async fn sec_02_a_revoked_token_is_refused_at_once_and_its_sessions_and_streams_
         "its streams end"
     );
     fake.await_received("notifications/cancelled", 1).await;
-    assert_eq!(call.await.unwrap().text(), "");
+    assert_eq!(reason(&call.await.unwrap()), "revoked", "a request is answered");
     assert_eq!(other.request("ping", "{}").await.status(), 200);
     gateway.operate("stop", json!({})).await;
     assert_eq!(
@@ -57,6 +59,86 @@ async fn sec_02_a_revoked_token_is_refused_at_once_and_its_sessions_and_streams_
         None,
         "somebody else's stream lasted until the end"
     );
+}
+
+/// Calls under way with a token: of either era, by clients that take JSON alone and by others.
+async fn under_way(gateway: &Gateway, fake: &Fake, secret: &str) -> Vec<JoinHandle<Answer>> {
+    let client = Session::open(gateway.port, secret, "2025-11-25").await;
+    let stateless = Stateless {
+        port: gateway.port,
+        token: secret.to_owned(),
+    };
+    let in_session =
+        |id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"a_x"}}}}"#);
+    let text = stateless.text("9", "tools/call", r#""name":"a_x""#);
+    let alone = stateless.post(&text, "tools/call", Some("a_x"));
+    let requests = [
+        client.post(&in_session(9)).replace("accept", "application/json"),
+        client.post(&in_session(10)),
+        alone.clone().replace("accept", "application/json"),
+        alone,
+    ];
+    let port = gateway.port;
+    let calls = requests.map(|request| tokio::spawn(async move { request.send(port).await }));
+    fake.await_received("tools/call", 4).await;
+    calls.into()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_02_calls_under_way_get_no_answer_but_401_when_their_token_is_revoked() {
+    let fake = Fake::script()
+        .tool("x")
+        .with(r#"{"silent":["tools/call"]}"#)
+        .stdio();
+    let gateway = gateway().fake("a", &fake).ready().await;
+    let (secret, id) = token(&gateway, "leaked").await;
+    let calls = under_way(&gateway, &fake, &secret).await;
+    let began = Instant::now();
+
+    gateway.operate("tokens/revoke", json!({ "which": id })).await;
+
+    for call in calls {
+        assert_eq!(reason(&call.await.unwrap()), "revoked");
+    }
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    fake.await_received("notifications/cancelled", 4).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_02_calls_under_way_get_no_answer_but_401_when_their_token_expires() {
+    let fake = Fake::script()
+        .tool("x")
+        .with(r#"{"silent":["tools/call"]}"#)
+        .stdio();
+    let gateway = gateway().fake("a", &fake).ready().await;
+    let secret = expiring(&gateway, Timestamp::now().after(Duration::from_secs(2))).await;
+
+    for call in under_way(&gateway, &fake, &secret).await {
+        assert_eq!(reason(&call.await.unwrap()), "expired");
+    }
+
+    fake.await_received("notifications/cancelled", 4).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn http_04_a_request_whose_session_ends_is_answered_as_one_without() {
+    let fake = Fake::script()
+        .tool("x")
+        .with(r#"{"silent":["tools/call"]}"#)
+        .stdio();
+    let gateway = gateway().fake("a", &fake).ready().await;
+    let client = gateway.client().await;
+    let call = client.post(r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"a_x"}}"#);
+    let call = call.replace("accept", "application/json");
+    let port = gateway.port;
+    let call = tokio::spawn(async move { call.send(port).await });
+    fake.await_received("tools/call", 1).await;
+
+    let end = client.in_session(Request::new("DELETE", "/mcp"));
+    assert_eq!(end.send(gateway.port).await.status(), 204);
+
+    let answer = call.await.unwrap();
+    assert_eq!((answer.status(), answer.message()["id"].clone()), (404, json!(9)));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -314,6 +314,12 @@ async fn sec_02_a_rotated_token_is_the_same_with_both_texts_until_the_grace_is_o
         None,
         "the stream of a text that is refused ends"
     );
+    let refused = nameless().token(&first).send(gateway.port).await;
+    assert_eq!(
+        reason(&refused),
+        "replaced",
+        "a text that was replaced twice is still known"
+    );
     client.token = third;
     assert_eq!(client.request("ping", "{}").await.status(), 200);
     let tokens = gateway.operate("tokens/list", json!({})).await["tokens"].clone();

@@ -50,6 +50,31 @@ async fn suspended(script: impl Fn() -> Script) -> Vec<(Place, Able, Talk)> {
 const ARGUMENTS: &str = r#"{"n":1,"m":{"a":[1.0],"b":2}}"#;
 
 #[tokio::test(flavor = "multi_thread")]
+async fn sec_02_a_call_that_waits_for_its_client_is_given_up_when_its_token_is_revoked() {
+    for (place, mut able, kept) in suspended(|| asks("elicitation/create", NAME)).await {
+        let made = place
+            .gateway
+            .operate("tokens/create", json!({ "name": "leaked" }))
+            .await;
+        able.client.token = made["secret"].as_str().unwrap().to_owned();
+        let talk = able.call("a_ask", ARGUMENTS, "").await;
+        assert!(talk.needs_more(), "{talk:?}");
+        let calls = place.fake.received_of("tools/call").len();
+
+        place
+            .gateway
+            .operate("tokens/revoke", json!({ "which": made["id"] }))
+            .await;
+
+        let cancelled = place.fake.await_received("notifications/cancelled", 1).await;
+        assert_eq!((calls, cancelled.len()), (2, 1));
+        let mine = place.gateway.able(&forms());
+        let done = mine.call("a_ask", ARGUMENTS, &kept.retry(&all(&kept))).await;
+        assert!(!done.needs_more(), "somebody else's waits on: {done:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn several_questions_and_several_rounds() {
     for (_place, able, first) in suspended(|| asking_all(ROUNDS)).await {
         assert_eq!(messages(&first), [r#""one""#, r#""two""#]);

@@ -9,6 +9,7 @@
 mod collector;
 mod crash;
 mod levels;
+mod payloads;
 mod sinks;
 #[cfg(feature = "otel")]
 mod spans;

@@ -6,6 +6,8 @@ use mcpr_tests::{Brood, gateway};
 async fn ctl_02_a_gateway_that_lost_its_socket_is_named_by_its_process() {
     let program = gateway().program(&Brood::new()).await;
     program.run().await;
+    // Else it would soon make its socket again.
+    program.signal("STOP");
     std::fs::remove_file(program.home().join("ctl.sock")).unwrap();
     let runs = format!("a gateway runs (process {})", program.pid());
 
@@ -25,4 +27,5 @@ async fn ctl_02_a_gateway_that_lost_its_socket_is_named_by_its_process() {
         "{status}"
     );
     assert!(doctor.contains(&runs), "{doctor}");
+    program.signal("CONT");
 }

@@ -106,6 +106,24 @@ async fn sec_05_err_rate_limited_after_so_many_requests_with_the_time_to_wait() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn log_03_what_is_refused_for_its_rate_has_a_number_and_is_counted() {
+    let gateway = gateway()
+        .own("limits", json!({ "perPrincipal": { "rate": "5/h" } }))
+        .start()
+        .await;
+    let client = gateway.client().await;
+    let (_, first) = until_limited(&client).await;
+    let (_, second) = until_limited(&client).await;
+
+    let numbers = [first, second].map(|refused| refused["error"]["data"]["requestId"].as_u64().unwrap());
+    assert!(numbers[0] > 0 && numbers[1] > numbers[0], "{numbers:?}");
+    let admin = gateway.another_token(&["admin"]).await;
+    let metrics = Request::get("/metrics").token(&admin).send(gateway.port).await;
+    let counted = r#"mcpr_refused_total{reason="rate_limited"} 2"#;
+    assert!(metrics.text().contains(counted), "{}", metrics.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn sec_05_a_rate_holds_for_streams_and_batches_and_lets_cancels_pass() {
     let limits = json!({ "perPrincipal": { "rate": "6/h" } });
     let gateway = gateway().own("limits", limits).start().await;

@@ -31,7 +31,7 @@ async fn sec_05_on_a_pipe_only_the_id_itself_answers_a_request() {
         r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
         r#"{"jsonrpc":"2.0","id":1.5,"method":"roots/list"}"#,
         r#"{"jsonrpc":"2.0","id":{},"method":"sampling/createMessage","params":{}}"#,
-        r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"both"}}"#,
+        r#"{"jsonrpc":"2.0","id":999999,"result":{},"error":{"code":1,"message":"both"}}"#,
         r#"{"jsonrpc":"2.0","id":1,"id":2,"result":{}}"#,
         r#"{"jsonrpc":"2.0","error":{"code":1,"message":"about nothing"}}"#,
     ];

@@ -172,6 +172,96 @@ async fn sec_05_a_client_has_so_many_subscriptions_and_not_one_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn sec_05_a_principal_has_so_many_in_all_its_sessions_and_another_has_its_own() {
+    let gateway = gateway()
+        .own("limits", json!({ "perPrincipal": { "subscriptions": 2 } }))
+        .fake("a", &telling().stdio())
+        .ready()
+        .await;
+    let (one, two) = (gateway.client().await, gateway.client().await);
+    for (client, uri) in [(&one, "file:///a"), (&two, "file:///b"), (&two, "file:///b")] {
+        assert_eq!(subscribe(client, uri).await["result"], json!({}));
+    }
+
+    let told = subscribe(&one, LAST).await;
+
+    assert_eq!(told["error"]["data"]["reason"], "busy", "{told}");
+    let message = told["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("`limits.perPrincipal.subscriptions`"),
+        "{message}"
+    );
+    let listen = listen(&gateway, &resources(&[LAST])).await;
+    assert_eq!(*listen.accepted(), json!({}), "its listens count as well");
+    let other = Session::open(
+        gateway.port,
+        &gateway.another_token(&["read"]).await,
+        "2025-11-25",
+    )
+    .await;
+    assert_eq!(subscribe(&other, LAST).await["result"], json!({}));
+    crate::ear::unsubscribe(&two, "file:///b").await;
+    assert_eq!(subscribe(&one, LAST).await["result"], json!({}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_05_what_one_wants_too_much_of_keeps_nobody_else_from_hearing() {
+    let narrow = || telling().set("most_heard", json!(2));
+    for (kind, _fake, gateway) in before(&Kind::STATELESS, narrow).await {
+        let many: Vec<String> = (0..5).map(|number| format!("file:///n/{number}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let mut first = Way::StatelessHttp.hears(&gateway, &many).await;
+        assert_eq!(first.accepted()["resourceSubscriptions"], json!(many), "{kind:?}");
+
+        let mut ear = Way::SessionHttp.hears(&gateway, &["file:///a", LAST]).await;
+
+        for uri in ["file:///a", LAST] {
+            touch(&gateway, uri).await;
+            assert_eq!(ear.hears_of().await, uri, "{kind:?}");
+        }
+        touch(&gateway, many[4]).await;
+        assert_eq!(first.hears_of().await, many[4], "{kind:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b106_more_than_one_stream_holds_are_on_several() {
+    for (kind, fake, gateway) in before(&Kind::STATELESS, telling).await {
+        let uris: Vec<String> = (0..600).map(|number| format!("file:///n/{number}")).collect();
+        let uris: Vec<&str> = uris.iter().map(String::as_str).collect();
+        let mut ear = Way::StatelessHttp.hears(&gateway, &uris).await;
+        assert_eq!(ear.accepted()["resourceSubscriptions"], json!(uris), "{kind:?}");
+        for uri in ["file:///n/599", "file:///n/0"] {
+            touch(&gateway, uri).await;
+            assert_eq!(ear.hears_of().await, uri, "{kind:?}");
+        }
+        let longest = listened(&fake)
+            .iter()
+            .map(|uris| uris.as_array().unwrap().len())
+            .max();
+        assert_eq!(longest, Some(256), "{kind:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b50_a_servers_refusal_of_what_all_want_is_not_said_of_one_client() {
+    let full = || telling().set("most_heard", json!(0));
+    for (kind, _fake, gateway) in before(&Kind::STATELESS, full).await {
+        let told = subscribe(&gateway.client().await, "file:///a").await;
+
+        let message = told["error"]["message"].as_str().unwrap();
+        assert!(
+            message.starts_with("server `a` refuses") && message.contains("for all clients of the gateway"),
+            "{kind:?}: {message}"
+        );
+        assert!(
+            message.ends_with("one listen may have few"),
+            "{kind:?}: {message}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn sec_05_a_uri_that_is_far_too_long_is_refused() {
     let (_, fake, gateway) = before(&[Kind::SessionPipe], telling).await.remove(0);
     let client = gateway.client().await;

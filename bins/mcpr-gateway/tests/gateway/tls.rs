@@ -50,7 +50,7 @@ fn tools(stage: &Stage, url: &str, token: &str) -> Result<Vec<Value>, String> {
 fn a_certificate_makes_the_address_speak_https_and_is_read_again_when_it_changes() {
     let stage = Stage::serving(&["calc"]);
     certify(&stage);
-    let (gateway, url) = serving(&stage, &["--tls-cert", "cert.pem", "--tls-key", "key.pem"]);
+    let (mut gateway, url) = serving(&stage, &["--tls-cert", "cert.pem", "--tls-key", "key.pem"]);
     let token = gateway.token();
     until("the server is listed", || {
         (tools(&stage, &url, &token).unwrap().len() > 7).then_some(())
@@ -58,6 +58,7 @@ fn a_certificate_makes_the_address_speak_https_and_is_read_again_when_it_changes
 
     certify(&stage);
 
+    gateway.hears("a new certificate counts from now on");
     assert!(
         tools(&stage, &url, &token).is_ok(),
         "only the new one is trusted now"

@@ -185,6 +185,7 @@ fn per_principal(node: &Node) -> Result<PerPrincipal, Fault> {
     members.read_into(&mut limits.sessions, "sessions", count)?;
     members.read_into(&mut limits.streams, "streams", count)?;
     members.read_into(&mut limits.connections, "connections", count)?;
+    members.read_into(&mut limits.subscriptions, "subscriptions", count)?;
     members.read_into(&mut limits.rate, "rate", rate)?;
     Ok(limits)
 }

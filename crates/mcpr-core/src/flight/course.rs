@@ -323,12 +323,10 @@ impl Course {
         let era = self.call.context.era();
         let fault = fault.scrubbed(&self.call.gateway.secrets);
         let error = fault.error(era, self.call.number);
-        let status = fault.status(era);
-        let ended = Status::Error(error.code);
-        self.end(Ending::of(ended, status, Some(error.message.clone())));
+        self.end(Ending::by(&fault, era));
         self.finish(Step::Done(Done {
             text: Response::text(Some(&self.call.id), Err(error.render().into())),
-            status,
+            status: fault.status(era),
         }))
     }
 
@@ -429,12 +427,13 @@ impl Course {
     }
 
     pub(super) fn end(&mut self, ending: Ending) {
+        let now = Instant::now();
         if let Some(flights) = &self.call.context.flights {
             flights.leave(&self.call.id);
         }
         if let Some(session) = &self.call.context.session {
-            session.touch();
+            session.touch(now);
         }
-        record(&self.call, ending);
+        record(&self.call, ending, now);
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use mcpr_bridge::InputRequired;
 use mcpr_protocol::{Era, ErrorObject, Id, Message, Method, Object, RawJson, Response, Rope, code, key};
 use mcpr_router::{Lease, RouteError};
-use mcpr_transport::{Failed, FailedKind, Outgoing, Reason};
+use mcpr_transport::{Failed, FailedKind, Outgoing, Reason, Sent};
 use mcpr_upstream::{Replica, Upstream};
 use memchr::memmem;
 use tokio::time::{Instant, sleep, timeout};
@@ -161,7 +161,7 @@ impl Task {
             self.who.find(call);
             let request = call.about_task(&self.who.replica, method.clone(), &self.who.id, responses.clone());
             let failed = match timeout(ANSWER, ask(&self.who.replica, request)).await {
-                Ok(Ok(answer)) => return answer.map_err(|error| Fault::Unanswered(error.message)),
+                Ok(Ok(answer)) => return answer.map_err(|error| self.refused(error.message)),
                 Ok(Err(failed)) => failed,
                 Err(_) => Failed::maybe_sent(FailedKind::TimedOut, format!("no answer to `{method}`")),
             };
@@ -171,6 +171,13 @@ impl Task {
             tracing::debug!(server = %self.who.replica.server, reason = %failed, "a task is asked for again");
             self.lease.upstream.suspect();
             sleep(PERSISTENCE.1).await;
+        }
+    }
+
+    fn refused(&self, said: String) -> Fault {
+        Fault::TaskRefused {
+            server: self.lease.upstream.name.clone(),
+            said,
         }
     }
 
@@ -250,7 +257,10 @@ fn open_questions(state: &Object, answered: &[String]) -> Option<InputRequired> 
 
 /// The call has long been taken, so nothing is proven by how the wait for its end failed.
 pub(super) fn lost(lease: &Lease, failed: &Failed) -> Fault {
-    let failed = Failed::maybe_sent(failed.kind, &failed.detail);
+    let failed = Failed {
+        sent: Sent::Maybe,
+        ..failed.clone()
+    };
     RouteError::of(lease.upstream.name.clone(), &failed).into()
 }
 

@@ -7,8 +7,11 @@ mod post;
 mod refusal;
 mod streams;
 
+use std::future::poll_fn;
 use std::io;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 
 use ::http::header::AUTHORIZATION;
 use ::http::request::Parts;
@@ -16,7 +19,7 @@ use ::http::{HeaderValue, Response, StatusCode};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use mcpr_admin::refuse;
-use mcpr_auth::{Memo, Principal, Scope, Timestamp, bearer};
+use mcpr_auth::{Denied, Memo, Principal, Scope, Timestamp, bearer};
 use mcpr_config::GatewayOptions;
 use mcpr_protocol::RawJson;
 use mcpr_transport::http::server::{self, Call, Content, End, Front, Health, Operation, Reply, Verb};
@@ -27,7 +30,7 @@ pub use mcpr_transport::http::server::{BindError, Bound, Limits, Mounted, Option
 #[cfg(feature = "tls")]
 pub use mcpr_transport::http::server::{Tls, TlsError};
 
-use self::refusal::{hung_up, unauthorized, unauthorized_here};
+use self::refusal::{unauthorized, unauthorized_here};
 use crate::fault::Fault;
 use crate::gateway::Gateway;
 use crate::operations::Operator;
@@ -162,10 +165,7 @@ impl Front for HttpFront {
                 });
                 verified.map_err(|denied| {
                     self.gateway.metrics.refused();
-                    Box::new(match self.door {
-                        Door::Guarded => unauthorized_here(&denied),
-                        _ => unauthorized(&denied),
-                    })
+                    Box::new(self.turn_away(&denied))
                 })?
             }
         };
@@ -176,7 +176,10 @@ impl Front for HttpFront {
     async fn mcp(&self, caller: Principal, call: Call) -> Reply {
         let reader = caller.clone();
         let reply = match call.verb {
-            Verb::Post => self.post(caller, call).await,
+            Verb::Post => {
+                let answer = pin!(self.post(caller, call));
+                self.unless_banished(&reader, answer).await
+            }
             Verb::Get => self.get(&caller, &call.head),
             Verb::Delete => self.delete(&caller, &call.head.headers),
         };
@@ -229,9 +232,41 @@ impl HttpFront {
         visit.spot = None;
         match self.gateway.take_spot(caller, Share::Connection) {
             Ok(spot) => visit.spot = Some(spot),
-            Err(full) => return Err(Box::new(hung_up(&full.into()))),
+            Err(full) => return Err(Box::new(self.hung_up(caller, &full.into()))),
         }
         Ok(())
+    }
+
+    /// Waits for an answer, or turns its caller away once that would no longer be let in (SEC-02). What is
+    /// answered without a wait costs nothing here, and neither does who came without a token.
+    async fn unless_banished(
+        &self,
+        caller: &Principal,
+        mut answer: Pin<&mut (impl Future<Output = Reply> + Send)>,
+    ) -> Reply {
+        if caller.grant().is_none() {
+            return answer.await;
+        }
+        if let Poll::Ready(reply) = poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx))).await {
+            return reply;
+        }
+        tokio::select! {
+            // What ends with the token, as a session does, answers only after this.
+            biased;
+            denied = self.gateway.doorkeeper.banished(caller) => {
+                self.gateway.metrics.refused();
+                self.turn_away(&denied)
+            }
+            reply = answer => reply,
+        }
+    }
+
+    /// The answer to whoever is not let in.
+    fn turn_away(&self, denied: &Denied) -> Reply {
+        match self.door {
+            Door::Guarded => unauthorized_here(denied),
+            _ => unauthorized(denied),
+        }
     }
 
     /// Ends a stream when the token of whoever reads it would no longer be let in (SEC-02).
@@ -243,7 +278,7 @@ impl HttpFront {
             return reply;
         };
         let doorkeeper = self.gateway.doorkeeper.clone();
-        let banished = async move { doorkeeper.banished(&reader).await };
+        let banished = async move { drop(doorkeeper.banished(&reader).await) };
         Reply {
             content: Content::Events(Box::pin(events.take_until(Box::pin(banished)))),
             ..reply

@@ -25,8 +25,10 @@ impl Ids {
     /// database.
     pub(super) fn next(&mut self, ended_ms: i64) -> String {
         let millis = u64::try_from(ended_ms).unwrap_or_default();
-        let first = millis << NUMBER_BITS | u64::from(self.beginning(millis));
-        self.last = first.max(self.last + 1);
+        self.last = match millis > self.last >> NUMBER_BITS {
+            true => millis << NUMBER_BITS | u64::from(self.beginning(millis)),
+            false => self.last + 1,
+        };
         spelled(self.last)
     }
 
@@ -37,9 +39,12 @@ impl Ids {
 }
 
 fn spelled(value: u64) -> String {
-    let letter = |place: u32| char::from(ALPHABET[(value >> (5 * place) & 31) as usize]);
-    let letters = (0..LETTERS).rev().map(letter);
-    "h_".chars().chain(letters).collect()
+    let mut id = String::with_capacity(2 + LETTERS as usize);
+    id.push_str("h_");
+    for place in (0..LETTERS).rev() {
+        id.push(char::from(ALPHABET[(value >> (5 * place) & 31) as usize]));
+    }
+    id
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use mcpr_config::Arguments;
 use mcpr_protocol::{Edit, Method, Object, RawJson};
 use mcpr_store::CallRow;
-use mcpr_telemetry::{CallRecord, Secrets, Status, redact};
+use mcpr_telemetry::{CallRecord, Payload, Secrets, Status, redact};
 
 use super::veil::veiled;
 
@@ -13,75 +13,126 @@ use super::veil::veiled;
 const ARGUMENTS: usize = 64 << 10;
 /// Errors of servers are cut here.
 const ERROR: usize = 4 << 10;
-/// About what a row takes beside its arguments and its error.
-const ROW: u64 = 512;
+/// About what a row takes beside its texts.
+const ROW: u64 = 256;
 /// What a request says of what it uses, where that is not arguments alone.
 const TELLING: [&str; 6] = ["name", "arguments", "uri", "ref", "argument", "context"];
 
 /// A call as it ended. It has no id yet, its arguments are all that its request said, and secrets may be in it.
 pub(super) struct Draft {
-    row: CallRow,
+    at_ms: i64,
+    duration_us: u64,
+    request_id: u64,
+    status: Status,
     /// Whether the arguments must be redacted before they are written.
     redact: bool,
+    texts: Texts<9>,
+}
+
+/// Texts in one piece: many calls wait at once, and each is written by another thread than it came from.
+struct Texts<const N: usize> {
+    all: Box<str>,
+    /// None for one that is missing.
+    lengths: [Option<u32>; N],
 }
 
 impl Draft {
     /// What is to be kept of a call.
     pub(super) fn of(record: &CallRecord<'_>, arguments: Arguments) -> Self {
         let began = SystemTime::now().checked_sub(record.duration);
-        let row = CallRow {
-            id: String::new(),
+        // All that it has said, until there is time to look for what is to be kept of it.
+        let said = || record.params.map_or("", Payload::reveal);
+        Self {
             at_ms: millis(began),
             duration_us: u64::try_from(record.duration.as_micros()).unwrap_or(u64::MAX),
-            request_id: record.request_id.to_string(),
-            correlation_id: record.correlation_id.to_owned(),
-            method: record.method.to_owned(),
-            server: record.server.map(str::to_owned),
-            tool: record.tool.map(str::to_owned),
-            status: record.status.name().to_owned(),
-            code: code(record.status),
-            error: record.reason().map(str::to_owned),
-            principal: record.principal.unwrap_or_default().to_owned(),
-            client: record.client.map(str::to_owned),
-            project: record.project.map(str::to_owned),
-            arguments: (arguments != Arguments::None).then(|| said(record)),
-        };
-        Self {
-            row,
+            request_id: record.request_id,
+            status: record.status,
             redact: arguments == Arguments::Redacted,
+            texts: Texts::of([
+                Some(record.correlation_id),
+                Some(record.method),
+                record.server,
+                record.tool,
+                record.reason(),
+                record.principal,
+                record.client,
+                record.project,
+                (arguments != Arguments::None).then(said),
+            ]),
         }
     }
 
     /// About the bytes it takes.
     pub(super) fn size(&self) -> u64 {
-        let long = [&self.row.arguments, &self.row.error];
-        let long = long.into_iter().flatten().map(|text| text.len() as u64);
-        ROW + long.sum::<u64>()
+        ROW + self.texts.all.len() as u64
     }
 
     /// When it ended, in milliseconds since 1970-01-01 UTC.
     pub(super) fn ended_ms(&self) -> i64 {
-        let millis = i64::try_from(self.row.duration_us / 1000).unwrap_or(i64::MAX);
-        self.row.at_ms.saturating_add(millis)
+        let millis = i64::try_from(self.duration_us / 1000).unwrap_or(i64::MAX);
+        self.at_ms.saturating_add(millis)
     }
 
     /// The row to write: without the secrets that are known, and with an id.
     pub(super) fn into_row(self, id: String, secrets: &Secrets) -> CallRow {
-        let Self { row, redact } = self;
-        let error = row.error.map(|error| scrubbed(&error, ERROR, secrets));
-        let arguments = row.arguments.map(|params| {
-            let given = given(&row.method, params);
-            match redact {
+        let [
+            correlation_id,
+            method,
+            server,
+            tool,
+            error,
+            principal,
+            client,
+            project,
+            params,
+        ] = self.texts.split();
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        let method = method.unwrap_or_default();
+        let arguments = params.map(|params| {
+            let given = given(method, params);
+            match self.redact {
                 true => scrubbed(&veiled(&given, secrets), ARGUMENTS, secrets),
                 false => given,
             }
         });
         CallRow {
             id,
-            error,
+            at_ms: self.at_ms,
+            duration_us: self.duration_us,
+            request_id: self.request_id.to_string(),
+            correlation_id: owned(correlation_id).unwrap_or_default(),
+            method: method.to_owned(),
+            server: owned(server),
+            tool: owned(tool),
+            status: self.status.name().to_owned(),
+            code: code(self.status),
+            error: error.map(|error| scrubbed(error, ERROR, secrets)),
+            principal: owned(principal).unwrap_or_default(),
+            client: owned(client),
+            project: owned(project),
             arguments,
-            ..row
         }
+    }
+}
+
+impl<const N: usize> Texts<N> {
+    fn of(texts: [Option<&str>; N]) -> Self {
+        let mut all = String::with_capacity(texts.iter().flatten().map(|text| text.len()).sum());
+        texts.iter().flatten().for_each(|text| all.push_str(text));
+        Self {
+            all: all.into_boxed_str(),
+            // A text that is longer than 4 GiB has not come through any limit.
+            lengths: texts.map(|text| text.map(|text| u32::try_from(text.len()).unwrap_or(u32::MAX))),
+        }
+    }
+
+    fn split(&self) -> [Option<&str>; N] {
+        let mut rest = &*self.all;
+        self.lengths.map(|length| {
+            let (text, behind) = rest.split_at_checked(length? as usize)?;
+            rest = behind;
+            Some(text)
+        })
     }
 }
 
@@ -102,16 +153,9 @@ fn code(status: Status) -> Option<i64> {
     }
 }
 
-/// All that a request has said, until there is time to look for what is to be kept of it.
-fn said(record: &CallRecord<'_>) -> String {
-    record
-        .params
-        .map_or_else(String::new, |params| params.reveal().to_owned())
-}
-
 /// The arguments of a tool, none being as good as empty ones; of other requests what they ask for.
-fn given(method: &str, params: String) -> String {
-    let params = Object::read(&RawJson::trusted(params)).ok();
+fn given(method: &str, params: &str) -> String {
+    let params = Object::read(&RawJson::trusted(params.to_owned())).ok();
     let given = match &params {
         Some(params) if method == Method::ToolsCall.as_str() => params.get("arguments"),
         Some(params) => Some(asked_for(params)),
@@ -135,7 +179,6 @@ fn scrubbed(text: &str, max: usize, secrets: &Secrets) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mcpr_telemetry::Payload;
 
     const PARAMS: &str = r#"{"name":"push","arguments":{ "key":"S3CRET1","password":"x","n":1E400 }}"#;
 

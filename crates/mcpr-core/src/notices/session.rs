@@ -4,6 +4,7 @@ use std::sync::{Arc, Weak};
 
 use mcpr_protocol::{Notification, Rope, notification};
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Caller;
@@ -84,6 +85,6 @@ impl SessionNotices {
 impl Drop for SessionNotices {
     fn drop(&mut self) {
         self.open.cancel();
-        self.session.touch();
+        self.session.touch(Instant::now());
     }
 }

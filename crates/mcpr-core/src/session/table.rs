@@ -1,11 +1,12 @@
 //! All sessions of one gateway, and who gives way where there are too many.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use foldhash::HashMap;
 use mcpr_auth::Principal;
 use parking_lot::RwLock;
+use tokio::time::Instant;
 
 use super::Session;
 use crate::quota::Full;
@@ -79,7 +80,7 @@ impl Sessions {
             .get(id)
             .filter(|session| session.principal == *principal)
             .cloned();
-        found.inspect(|session| session.touch())
+        found.inspect(|session| session.touch(Instant::now()))
     }
 
     /// Ends a session.

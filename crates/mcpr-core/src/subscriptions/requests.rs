@@ -40,10 +40,12 @@ impl Gateway {
         let topic = self.topic(&scope, &uri, Instant::now() + STANDING).await?;
         let most = self.plan().options.limits.subscriptions;
         let all = self.subscriptions.of(Feed::Resources);
-        let taken = session.subscriber.take(all, &topic, &uri, most);
+        let spot = || self.take_spot(&context.principal, Share::Subscription);
+        let taken = session.subscriber.take(all, &topic, &uri, (most, spot));
         match taken {
             Taken::New | Taken::Again => {}
             Taken::Full => return Err(Fault::Subscriptions(most)),
+            Taken::Spent(full) => return Err(full.into()),
             Taken::Closed => return Err(Fault::UnknownSession),
         }
         let told = self.told_of(context, &topic, &uri).await;
@@ -84,7 +86,8 @@ impl Gateway {
                 let mut asked = Vec::new();
                 for name in names {
                     if let Ok(topic) = gateway.topic_of(feed, caller, name, deadline).await {
-                        ear.take(gateway.subscriptions.of(feed), &topic, name, usize::MAX);
+                        let spot = || gateway.take_spot(caller.0, Share::Subscription);
+                        ear.take(gateway.subscriptions.of(feed), &topic, name, (usize::MAX, spot));
                         asked.push((name.clone(), topic));
                     }
                 }
@@ -184,9 +187,17 @@ impl Gateway {
             uri => snapshot.known.expose_uri(topic.owner(), uri),
         };
         let (Ok(text) | Err(text)) = mcpr_bridge::error(error, &passage, &expose);
-        RawJson::trusted(text.into_bytes())
-            .read()
-            .unwrap_or_else(|_| ErrorObject::new(code::INTERNAL, unreadable(topic.owner())))
+        let error = RawJson::trusted(text.into_bytes()).read::<ErrorObject>();
+        let mut error = error.unwrap_or_else(|_| ErrorObject::new(code::INTERNAL, unreadable(topic.owner())));
+        if !is_about_a_resource(&error) {
+            // What is said of all that the gateway asks for is not said of this client.
+            error.message = format!(
+                "server `{}` refuses the subscription, which it keeps for all clients of the gateway together: {}",
+                topic.owner(),
+                error.message
+            );
+        }
+        error
     }
 }
 
@@ -194,9 +205,16 @@ fn refused(topic: &Topic, refusal: Refusal) -> Fault {
     let server = topic.owner().clone();
     match refusal {
         Refusal::NotOffered | Refusal::Error(_) => Fault::NoUpdates(server),
+        Refusal::Full => Fault::SubscriptionsAt(server),
         Refusal::Failed(failed) => RouteError::of(server, &failed).into(),
         Refusal::Unavailable(status) => mcpr_router::unavailable(&topic.server, &status).into(),
     }
+}
+
+/// Whether an error says which resource it is about, or that there is none.
+fn is_about_a_resource(error: &ErrorObject) -> bool {
+    let data = error.data.as_ref().and_then(|data| Object::read(data).ok());
+    error.code == code::RESOURCE_NOT_FOUND || data.is_some_and(|data| data.get("uri").is_some())
 }
 
 fn unreadable(server: &ServerName) -> String {

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use super::inbox::Inbox;
 use super::topic::covers;
 use super::{Subscription, Subscriptions, Topic};
+use crate::quota::{Full, Spot};
 
 /// A client that hears of something: a session, or a listen of a stateless client.
 #[derive(Default)]
@@ -33,6 +34,8 @@ pub(super) enum Taken {
     Again,
     /// There are as many as there may be.
     Full,
+    /// The principal has as many as it may have.
+    Spent(Full),
     /// The client has gone.
     Closed,
 }
@@ -44,8 +47,9 @@ impl Subscriber {
         all: &Arc<Subscriptions>,
         topic: &Topic,
         spelled: &Arc<str>,
-        most: usize,
+        bounds: (usize, impl FnOnce() -> Result<Spot, Full>),
     ) -> Taken {
+        let (most, spot) = bounds;
         let mut held = self.held.lock();
         if held.closed {
             return Taken::Closed;
@@ -56,7 +60,11 @@ impl Subscriber {
         if held.by_name.len() >= most && !held.by_name.contains_key(spelled) {
             return Taken::Full;
         }
-        let subscription = all.enter(topic, spelled.clone(), self.inbox.clone());
+        let spot = match spot() {
+            Ok(spot) => spot,
+            Err(full) => return Taken::Spent(full),
+        };
+        let subscription = all.enter(topic, spelled.clone(), self.inbox.clone(), spot);
         held.by_name.insert(spelled.clone(), subscription);
         Taken::New
     }

@@ -1,192 +1,189 @@
-//! The table of past calls.
+//! Past calls, many of them in each row.
+
+mod batch;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{Connection, Params, params};
 
+use self::batch::Batch;
 use super::change;
 use super::fault::Fault;
 use crate::{CallQuery, CallRow};
 
-const COLUMNS: &str = "id, at_ms, duration_us, request_id, correlation_id, method, server, tool, status, code, \
-                       error, principal, client, project, arguments";
+/// How many calls a row has at the most: what is read of it is read whole.
+const MOST: usize = 256;
 
-/// Nothing but this counts the bytes that are added; a trigger counts those that go.
-pub(super) fn put(db: &mut Connection, calls: &[CallRow]) -> Result<(), Fault> {
+/// The rows that may have calls within these bounds, which [`bounds`] gives.
+const WITHIN: &str =
+    "(?1 IS NULL OR first < ?1) AND (?2 IS NULL OR last > ?2) AND (?3 IS NULL OR oldest_ms < ?3)";
+
+pub(super) fn put(db: &mut Connection, calls: Vec<CallRow>) -> Result<(), Fault> {
+    let batch = Batch::of(calls);
     change(db, |tx| {
-        let mut bytes = 0;
-        let mut put = tx.prepare_cached(&format!(
-            "INSERT OR IGNORE INTO calls ({COLUMNS}, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        ))?;
-        for call in calls {
-            let size = call.bytes().cast_signed();
-            let added = put.execute(params![
-                call.id,
-                call.at_ms,
-                call.duration_us.cast_signed(),
-                call.request_id,
-                call.correlation_id,
-                call.method,
-                call.server,
-                call.tool,
-                call.status,
-                call.code,
-                call.error,
-                call.principal,
-                call.client,
-                call.project,
-                call.arguments,
-                size,
-            ])?;
-            bytes += if added > 0 { size } else { 0 };
-        }
-        let mut count = tx.prepare_cached("UPDATE calls_size SET bytes = bytes + ?")?;
-        count.execute([bytes])?;
-        Ok(())
+        let whole = with_those_among(tx, batch)?;
+        whole.pieces(MOST).try_for_each(|calls| insert(tx, calls))
     })
 }
 
 pub(super) fn list(db: &Connection, query: &CallQuery) -> Result<Vec<CallRow>, Fault> {
-    let (condition, mut values) = condition(query);
-    let limit = match query.limit {
-        0 => -1,
-        limit => i64::try_from(limit).unwrap_or(i64::MAX),
-    };
-    values.push(limit.into());
-    let mut list = db.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM calls WHERE {condition} ORDER BY id DESC LIMIT ?"
+    let limit = if query.limit == 0 { usize::MAX } else { query.limit };
+    let mut select = db.prepare_cached(&format!(
+        "SELECT calls FROM call_batches WHERE {WITHIN} ORDER BY last DESC"
     ))?;
-    let rows = list.query_map(params_from_iter(values), call_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut rows = select.query(bounds(query))?;
+    let mut found = Vec::new();
+    while found.len() < limit
+        && let Some(row) = rows.next()?
+    {
+        let newest = Batch::read(row)?.calls.into_iter().rev();
+        let meant = newest.filter(|call| query.means(call));
+        found.extend(meant.take(limit - found.len()));
+    }
+    Ok(found)
 }
 
+/// Of all whose ids begin so, the one with this very id comes first.
 pub(super) fn one(db: &Connection, id: &str) -> Result<Option<CallRow>, Fault> {
-    let mut exact = db.prepare_cached(&format!("SELECT {COLUMNS} FROM calls WHERE id = ?"))?;
-    if let Some(found) = exact.query_row([id], call_row).optional()? {
-        return Ok(Some(found));
+    let mut select = db.prepare_cached(
+        // `~` comes behind every letter and digit that an id can have.
+        "SELECT calls FROM call_batches WHERE last >= ?1 AND first < ?1 || '~' ORDER BY last",
+    )?;
+    let mut rows = select.query([id])?;
+    let mut found: Option<CallRow> = None;
+    while let Some(row) = rows.next()? {
+        for call in Batch::read(row)?.calls {
+            if call.id == id {
+                return Ok(Some(call));
+            }
+            if !call.id.starts_with(id) {
+                continue;
+            }
+            if id.is_empty() || found.is_some() {
+                return Ok(None);
+            }
+            found = Some(call);
+        }
     }
-    if id.is_empty() {
-        return Ok(None);
-    }
-    // `~` comes behind every letter and digit that an id can have.
-    let mut begins = db.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM calls WHERE id >= ?1 AND id < ?1 || '~' LIMIT 2"
-    ))?;
-    let mut found: Vec<CallRow> = begins.query_map([id], call_row)?.collect::<Result<_, _>>()?;
-    Ok(if found.len() == 1 { found.pop() } else { None })
+    Ok(found)
 }
 
 pub(super) fn delete(db: &mut Connection, query: &CallQuery) -> Result<u64, Fault> {
-    let (condition, values) = condition(query);
     change(db, |tx| {
-        let gone = tx.execute(
-            &format!("DELETE FROM calls WHERE {condition}"),
-            params_from_iter(values),
-        )?;
-        Ok(gone as u64)
+        forget(tx, WITHIN, bounds(query), |call| query.means(call))
     })
 }
 
-/// The oldest beyond the limit go in steps, so that no one step holds the file for long.
+/// One step of dropping what is too old and what is too much; how many calls are gone, 0 at the end. Steps, so that
+/// others have their turn at the file between two of them.
 pub(super) fn prune(db: &mut Connection, older_than_ms: Option<i64>, max_bytes: u64) -> Result<u64, Fault> {
-    const STEP: u64 = 1000;
-    let mut gone = 0;
     if let Some(limit) = older_than_ms {
-        gone += change(db, |tx| {
-            Ok(tx.execute("DELETE FROM calls WHERE at_ms < ?", [limit])?)
-        })? as u64;
+        let is_old = |call: &CallRow| call.at_ms < limit;
+        let rows = "last IN (SELECT last FROM call_batches WHERE oldest_ms < ? ORDER BY last LIMIT 16)";
+        let gone = change(db, |tx| forget(tx, rows, [limit], is_old))?;
+        if gone > 0 {
+            return Ok(gone);
+        }
     }
-    loop {
-        let bytes: i64 = db.query_row("SELECT bytes FROM calls_size", [], |row| row.get(0))?;
-        if bytes.cast_unsigned() <= max_bytes || bytes <= 0 {
-            return Ok(gone);
-        }
-        let before = gone;
-        gone += change(db, |tx| drop_oldest(tx, STEP, bytes.cast_unsigned() - max_bytes))?;
-        if gone == before {
-            return Ok(gone);
-        }
+    let bytes: i64 = db.query_row("SELECT bytes FROM calls_size", [], |row| row.get(0))?;
+    let surplus = bytes.cast_unsigned().saturating_sub(max_bytes);
+    match surplus > 0 && bytes > 0 {
+        true => change(db, |tx| drop_oldest(tx, surplus)),
+        false => Ok(0),
     }
 }
 
-/// Deletes the oldest calls until so many bytes are gone, or so many calls.
-fn drop_oldest(tx: &Connection, most: u64, bytes: u64) -> Result<u64, Fault> {
-    let mut oldest = tx.prepare_cached("SELECT id, bytes FROM calls ORDER BY id LIMIT ?")?;
-    let rows: Vec<(String, i64)> = oldest
-        .query_map([most.cast_signed()], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<Result<_, _>>()?;
-    let (mut left, mut gone) = (bytes.cast_signed(), 0);
-    let mut delete = tx.prepare_cached("DELETE FROM calls WHERE id = ?")?;
-    for (id, size) in rows {
-        if left <= 0 {
-            break;
+/// Forgets as much of the oldest row as is too much.
+fn drop_oldest(tx: &Connection, surplus: u64) -> Result<u64, Fault> {
+    let oldest = "last = (SELECT min(last) FROM call_batches)";
+    let mut left = surplus.cast_signed();
+    forget(tx, oldest, [], |call| {
+        let goes = left > 0;
+        left -= call.bytes().cast_signed();
+        goes
+    })
+}
+
+/// Forgets those calls of some rows that are to go; how many there were.
+fn forget(
+    tx: &Connection,
+    rows: &str,
+    params: impl Params,
+    mut goes: impl FnMut(&CallRow) -> bool,
+) -> Result<u64, Fault> {
+    let mut select = tx.prepare_cached(&format!(
+        "SELECT last FROM call_batches WHERE {rows} ORDER BY last"
+    ))?;
+    let keys = select.query_map(params, |row| row.get(0))?;
+    let keys: Vec<String> = keys.collect::<Result<_, _>>()?;
+    let mut gone = 0;
+    for key in keys {
+        let mut calls = read(tx, &key)?.calls;
+        let before = calls.len();
+        calls.retain(|call| !goes(call));
+        if calls.len() < before {
+            remove(tx, &key)?;
+            insert(tx, &calls)?;
+            gone += (before - calls.len()) as u64;
         }
-        delete.execute([id])?;
-        left -= size;
-        gone += 1;
     }
     Ok(gone)
 }
 
-/// The condition of a query and its values.
-fn condition(query: &CallQuery) -> (String, Vec<Value>) {
-    let mut parts = vec!["1"];
-    let mut values: Vec<Value> = Vec::new();
-    let texts = [
-        ("server = ?", &query.server),
-        ("tool = ?", &query.tool),
-        ("status = ?", &query.status),
-        ("principal = ?", &query.principal),
-        ("method = ?", &query.method),
-        ("id < ?", &query.before),
-        ("id > ?", &query.after),
-    ];
-    for (part, value) in texts {
-        if let Some(value) = value {
-            parts.push(part);
-            values.push(value.clone().into());
-        }
+/// A batch with the calls that were written before among which it lies; their rows are gone then. There are some
+/// only where two processes write, or the clock went back.
+fn with_those_among(tx: &Connection, batch: Batch) -> Result<Batch, Fault> {
+    let (Some(first), Some(last)) = (batch.calls.first(), batch.calls.last()) else {
+        return Ok(batch);
+    };
+    let mut select =
+        tx.prepare_cached("SELECT last FROM call_batches WHERE last >= ? AND first <= ? ORDER BY last")?;
+    let keys = select.query_map([&first.id, &last.id], |row| row.get(0))?;
+    let keys: Vec<String> = keys.collect::<Result<_, _>>()?;
+    let mut known = Vec::new();
+    for key in &keys {
+        known.append(&mut read(tx, key)?.calls);
+        remove(tx, key)?;
     }
-    let slower = query
-        .slower_than_us
-        .map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
-    let numbers = [
-        ("at_ms >= ?", query.since_ms),
-        ("at_ms < ?", query.until_ms),
-        ("duration_us > ?", slower),
-    ];
-    for (part, value) in numbers {
-        if let Some(value) = value {
-            parts.push(part);
-            values.push(value.into());
-        }
+    if keys.is_empty() {
+        return Ok(batch);
     }
-    if let Some(text) = &query.text {
-        parts.push(
-            "instr(lower(coalesce(tool, '') || char(0) || coalesce(error, '') || char(0) || coalesce(arguments, '')), \
-             lower(?)) > 0",
-        );
-        values.push(text.clone().into());
-    }
-    (parts.join(" AND "), values)
+    known.extend(batch.calls);
+    Ok(Batch::of(known))
 }
 
-fn call_row(row: &Row<'_>) -> rusqlite::Result<CallRow> {
-    let duration: i64 = row.get(2)?;
-    Ok(CallRow {
-        id: row.get(0)?,
-        at_ms: row.get(1)?,
-        duration_us: duration.cast_unsigned(),
-        request_id: row.get(3)?,
-        correlation_id: row.get(4)?,
-        method: row.get(5)?,
-        server: row.get(6)?,
-        tool: row.get(7)?,
-        status: row.get(8)?,
-        code: row.get(9)?,
-        error: row.get(10)?,
-        principal: row.get(11)?,
-        client: row.get(12)?,
-        project: row.get(13)?,
-        arguments: row.get(14)?,
-    })
+fn read(tx: &Connection, last: &str) -> Result<Batch, Fault> {
+    let mut select = tx.prepare_cached("SELECT calls FROM call_batches WHERE last = ?")?;
+    Ok(select.query_row([last], Batch::read)?)
+}
+
+fn remove(tx: &Connection, last: &str) -> Result<(), Fault> {
+    let mut delete = tx.prepare_cached("DELETE FROM call_batches WHERE last = ?")?;
+    delete.execute([last])?;
+    Ok(())
+}
+
+/// Writes calls as one row, unless there are none.
+fn insert(tx: &Connection, calls: &[CallRow]) -> Result<(), Fault> {
+    let (Some(first), Some(last)) = (calls.first(), calls.last()) else {
+        return Ok(());
+    };
+    let mut insert = tx.prepare_cached("INSERT INTO call_batches VALUES (?, ?, ?, ?, ?)")?;
+    let bytes: u64 = calls.iter().map(CallRow::bytes).sum();
+    insert.execute(params![
+        last.id,
+        first.id,
+        calls.iter().map(|call| call.at_ms).min(),
+        bytes.cast_signed(),
+        batch::text(calls),
+    ])?;
+    Ok(())
+}
+
+/// What narrows the rows that a query is about.
+fn bounds(query: &CallQuery) -> [Value; 3] {
+    [
+        query.before.clone().into(),
+        query.after.clone().into(),
+        query.until_ms.into(),
+    ]
 }

@@ -226,7 +226,7 @@ fn text(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("lists and maps of texts are JSON")
 }
 
-fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     let unreadable = |error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error));
     serde_json::from_str(&text).map_err(unreadable)

@@ -40,7 +40,7 @@ pub(super) fn rotate(
 ) -> Result<(), Fault> {
     const ROTATE: &str =
         "UPDATE tokens SET hash = :to, prefix = :prefix, rotated = :rotated, old_hash = :old_hash,
-                                            old_prefix = :old_prefix, old_until = :old_until
+                                            old_prefix = :old_prefix, old_until = :old_until, spent = :spent
                           WHERE id = :id AND hash = :from AND revoked IS NULL";
     let old = token.retiring.as_ref();
     let changed = change_durably(db, |tx| {
@@ -55,6 +55,7 @@ pub(super) fn rotate(
                 ":old_hash": old.map(|old| *old.hash.as_bytes()),
                 ":old_prefix": old.map(|old| &old.prefix),
                 ":old_until": old.map(|old| old.until.unix()),
+                ":spent": token.spent.iter().flat_map(|hash| *hash.as_bytes()).collect::<Vec<u8>>(),
             },
         )?)
     })?;
@@ -135,7 +136,14 @@ fn token(row: &Row<'_>) -> rusqlite::Result<Token> {
         revoked: time("revoked")?,
         rotated: time("rotated")?,
         retiring: retiring(row)?,
+        spent: spent(row)?,
     })
+}
+
+fn spent(row: &Row<'_>) -> rusqlite::Result<Vec<TokenHash>> {
+    let bytes = row.get::<_, Option<Vec<u8>>>("spent")?.unwrap_or_default();
+    let hashes = bytes.chunks_exact(32).filter_map(|hash| hash.try_into().ok());
+    Ok(hashes.map(TokenHash::from_bytes).collect())
 }
 
 fn retiring(row: &Row<'_>) -> rusqlite::Result<Option<Retiring>> {

@@ -35,6 +35,7 @@ macro_rules! all_stories {
             sec_02_a_revoked_token_keeps_its_time
             sec_02_an_ambiguous_name_revokes_nothing
             sec_02_a_rotated_token_is_kept_with_both_hashes
+            sec_02_the_texts_that_a_token_had_are_kept
             sec_02_what_a_token_is_limited_to_is_kept
             sec_02_the_same_token_is_not_stored_twice
             http_03_tokens_are_listed_oldest_first

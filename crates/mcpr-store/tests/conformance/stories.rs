@@ -91,6 +91,26 @@ pub(crate) async fn sec_02_an_ambiguous_name_revokes_nothing(store: &dyn Store) 
     assert!(left.iter().all(|(token, _)| token.revoked.is_none()));
 }
 
+pub(crate) async fn sec_02_the_texts_that_a_token_had_are_kept(store: &dyn Store) {
+    let first = minted("laptop", 0);
+    store.insert_token(first.token.clone(), first.hash).await.unwrap();
+    let (mut token, mut hashes) = (first.token, vec![first.hash]);
+    for round in 1..=3 {
+        let rotated = rotate(&token, hashes[hashes.len() - 1], Duration::ZERO, at(round)).unwrap();
+        store
+            .rotate_token(rotated.token.clone(), hashes[hashes.len() - 1], rotated.hash)
+            .await
+            .unwrap();
+        token = rotated.token;
+        hashes.push(rotated.hash);
+    }
+
+    let kept = only_token(store).await;
+
+    assert_eq!(kept.spent, hashes[..2]);
+    assert_eq!(kept.retiring.map(|retiring| retiring.hash), Some(hashes[2]));
+}
+
 pub(crate) async fn sec_02_a_rotated_token_is_kept_with_both_hashes(store: &dyn Store) {
     let old = minted("laptop", 0);
     store.insert_token(old.token.clone(), old.hash).await.unwrap();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::Uri;
-use mcpr_protocol::{Id, Message, Method, Request, Rope, Version};
+use mcpr_protocol::{Broken, Id, Message, Method, Request, Rope, Version};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -55,6 +55,7 @@ struct Reader {
     stream: Answer,
     pending: Arc<Pending>,
     events: mpsc::Sender<Event>,
+    link: Link,
     origin: String,
 }
 
@@ -92,6 +93,7 @@ impl OldSse {
             stream,
             pending: Arc::clone(&pending),
             events,
+            link: link.clone(),
             origin,
         };
         link.tasks().spawn(reader.run(link.stop().child_token()));
@@ -173,8 +175,8 @@ impl Reader {
     fn take(&self, text: &Bytes) {
         let event = match intake::read(text) {
             Ok(message) => self.pending.deliver(message),
-            Err(error) => {
-                warn!(address = self.origin, %error, "a message that cannot be read was passed over");
+            Err(broken) => {
+                self.take_broken(&broken, text);
                 None
             }
         };
@@ -185,6 +187,17 @@ impl Reader {
                 address = self.origin,
                 "a message was dropped: nobody read those before it"
             );
+        }
+    }
+
+    /// A call fails whose answer this is; whatever else cannot be read is passed over.
+    fn take_broken(&self, error: &Broken, text: &[u8]) {
+        let detail = format!("its answer cannot be read: {error}");
+        let failed = Failed::maybe_sent(FailedKind::Malformed, detail).saying(self.link.mask().excerpt(text));
+        if self.pending.fail_answered(text, &failed) {
+            warn!(address = self.origin, %error, "an answer of the server cannot be read, and its call fails");
+        } else {
+            warn!(address = self.origin, %error, "a message that cannot be read was passed over");
         }
     }
 }

@@ -14,6 +14,7 @@ mod front;
 mod guard;
 mod holder;
 mod intake;
+mod local;
 mod mounted;
 mod options;
 mod places;
@@ -31,6 +32,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
@@ -83,9 +85,10 @@ impl End {
 /// When the runtime cannot watch the socket; nothing has been served then.
 pub async fn serve<F: Front>(bound: Bound, front: Arc<F>, options: Options, end: End) -> io::Result<()> {
     let rules = Arc::new(Rules::new(&bound, options));
-    let listener = bound.listen()?;
+    let mut listener = bound.listen()?;
+    let _following = follow(&rules);
     let mut places = Places::new(rules.limits.connections);
-    while let Some(socket) = next(&listener, &mut places, &end.close).await {
+    while let Some(socket) = next(&mut listener, &mut places, &end.close).await {
         let room = places.room();
         if room != Room::None {
             let surplus = room == Room::Word;
@@ -99,8 +102,23 @@ pub async fn serve<F: Front>(bound: Bound, front: Arc<F>, options: Options, end:
     Ok(())
 }
 
+/// The task that follows the files of the certificate; it ends with its owner.
+#[cfg_attr(
+    not(feature = "tls"),
+    expect(unused_variables, reason = "there is none without TLS")
+)]
+fn follow(rules: &Rules) -> JoinSet<()> {
+    #[cfg(feature = "tls")]
+    if let Some(tls) = rules.tls.clone() {
+        let mut tasks = JoinSet::new();
+        tasks.spawn(tls.follow());
+        return tasks;
+    }
+    JoinSet::new()
+}
+
 /// The next connection; none when it is time to stop.
-async fn next(listener: &Listener, places: &mut Places, shutdown: &CancellationToken) -> Option<Socket> {
+async fn next(listener: &mut Listener, places: &mut Places, shutdown: &CancellationToken) -> Option<Socket> {
     loop {
         tokio::select! { biased;
             () = shutdown.cancelled() => return None,

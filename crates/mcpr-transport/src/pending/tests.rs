@@ -48,6 +48,23 @@ fn b17_progress_comes_to_its_own_request_and_before_the_result() {
 }
 
 #[test]
+fn b90_a_text_that_cannot_be_read_ends_the_requests_that_it_answers_and_no_other() {
+    let pending = Pending::new();
+    let (mut one, mut two) = (
+        pending.enter(1, Party::GATEWAY).unwrap(),
+        pending.enter(2, Party::GATEWAY).unwrap(),
+    );
+    let failed = Failed::maybe_sent(FailedKind::Malformed, "broken");
+
+    assert!(!pending.fail_answered(br#"{"id":7,"result":1}"#, &failed));
+    assert!(pending.fail_answered(br#"[{"jsonrpc":"2.0","id":2}]"#, &failed));
+
+    assert!(matches!(poll(&mut two), Poll::Ready(Err(failed)) if failed.detail == "broken"));
+    assert!(poll(&mut one).is_pending());
+    assert!(!pending.fail(2, &failed), "nobody waits any more");
+}
+
+#[test]
 fn a_notification_of_a_subscription_comes_to_the_listen_request() {
     let pending = Pending::new();
     let mut listen = pending.enter(3, Party::GATEWAY).unwrap();

@@ -1,5 +1,6 @@
 //! One `subscriptions/listen` at a stateless server.
 
+use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -7,8 +8,8 @@ use mcpr_protocol::{Message, Method, Notification, Object, RawJson, Rope, notifi
 use mcpr_transport::{Exchange, Failed, Outgoing, Party};
 use serde_json::{Value, json};
 
-use crate::Replica;
 use crate::ask::params;
+use crate::{Feed, Replica};
 
 /// What comes of a listen request.
 pub(super) enum Said {
@@ -79,4 +80,39 @@ fn listen_params(replica: &Replica, filter: &Value) -> Rope {
     let object = RawJson::render(&json!({ "notifications": filter }));
     let object = Object::read(&object).expect("an object was rendered");
     params(replica.version, &object)
+}
+
+impl Feed {
+    /// What a notification of it names.
+    pub(super) fn named_by(self, note: &Notification) -> Option<String> {
+        let params = Object::read(note.params.as_ref()?).ok()?;
+        (&*note.method == self.method()).then(|| params.text(self.member()))?
+    }
+
+    /// What a filter names.
+    pub(super) fn names_in(self, filter: Option<Object>) -> BTreeSet<String> {
+        let listed = filter.and_then(|filter| filter.get(self.filter())?.elements());
+        let names = listed.iter().flatten().filter_map(RawJson::to_text);
+        names.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_feed_is_read_by_its_own_names() {
+        let params = RawJson::from_static(r#"{"taskId":"t","uri":"u"}"#);
+        let note = Notification::new(Feed::Tasks.method(), Some(params));
+        assert_eq!(Feed::Tasks.named_by(&note).as_deref(), Some("t"));
+        assert_eq!(
+            Feed::Resources.named_by(&note),
+            None,
+            "it is no notification of a resource"
+        );
+        let filter = || Object::read(&RawJson::from_static(r#"{"taskIds":["a",5,"b"]}"#)).ok();
+        assert_eq!(Feed::Tasks.names_in(filter()).len(), 2);
+        assert!(Feed::Resources.names_in(filter()).is_empty() && Feed::Tasks.names_in(None).is_empty());
+    }
 }

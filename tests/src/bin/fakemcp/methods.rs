@@ -141,6 +141,13 @@ impl Server {
         context: Context<'_>,
     ) -> Result<String, Fault> {
         let filter = params.notifications.as_ref().map_or("{}", |raw| raw.get());
+        let named: serde_json::Value = serde_json::from_str(filter).unwrap_or_default();
+        let named = named["resourceSubscriptions"].as_array().map_or(0, Vec::len);
+        if self.spec.most_heard.is_some_and(|most| named > most) {
+            return Err(Fault::invalid_params(
+                "too many subscriptions: one listen may have few",
+            ));
+        }
         self.notices
             .listen(&request.id, &self.accepted(filter), context.outlet);
         std::future::pending().await

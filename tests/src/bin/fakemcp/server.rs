@@ -141,6 +141,10 @@ impl Server {
         if named(&self.spec.silent, request) {
             std::future::pending::<()>().await;
         }
+        if let Some(text) = scripted(&self.spec.reply, request) {
+            let text = text.replace("{id}", &request.id);
+            return Reply { text, status: 200 };
+        }
         let wrong = named(&self.spec.wrong_id, request);
         let id = if wrong { "999999999" } else { &request.id };
         match self.outcome(request, context).await {

@@ -43,6 +43,8 @@ pub(crate) struct Spec {
     pub(crate) delay: Script<f64>,
     /// Requests that are never answered.
     pub(crate) silent: Vec<String>,
+    /// Whole texts of answers, message or not; `{id}` stands for the id of the request.
+    pub(crate) reply: Script<String>,
     /// Requests that are answered with an id that nobody used.
     pub(crate) wrong_id: Vec<String>,
     /// Entries per page of each list.
@@ -68,6 +70,8 @@ pub(crate) struct Spec {
     pub(crate) touch_tool: bool,
     /// Resources that are left out of what a `subscriptions/listen` is told to hear.
     pub(crate) unheard: Vec<String>,
+    /// How many resources one `subscriptions/listen` may name; one with more is refused.
+    pub(crate) most_heard: Option<usize>,
     /// Pings the client once after the handshake, and exits with code 4 if no answer comes in 2 s.
     pub(crate) ping_client: bool,
 

@@ -65,12 +65,13 @@ pub(super) async fn accepted(mut answer: Answer) -> Result<(), Failed> {
 pub(super) fn lost(failed: &Failed) -> ErrorObject {
     match failed.sent {
         Sent::No => {
+            let why = failed.whole();
             let text = format!(
-                "the mcpr gateway cannot be reached: {failed}; start it with `mcpr-gateway` and try again"
+                "the mcpr gateway cannot be reached: {why}; start it with `mcpr-gateway` and try again"
             );
             ErrorObject::new(code::INTERNAL, text).with(&json!({ "reason": "server_down", "retry": "safe" }))
         }
-        Sent::Maybe => outcome_unknown(&failed.to_string()),
+        Sent::Maybe => outcome_unknown(&failed.whole()),
     }
 }
 

@@ -10,7 +10,6 @@ use mcpr_transport::http::server::{Call, Reply};
 use super::HttpFront;
 use super::context::{PATH, SESSION, names_stateless_version};
 use super::events::cancelled;
-use super::refusal::refuse;
 use crate::client::Context;
 use crate::fault::Fault;
 use crate::flight::Step;
@@ -28,7 +27,7 @@ impl HttpFront {
         let paced = |read| self.pace(caller, members).map(|()| read);
         let (session, batch) = match read.and_then(paced) {
             Ok(read) => read,
-            Err(fault) => return refuse(None, &fault, Era::Session),
+            Err(fault) => return self.refuse(caller, None, &fault, Era::Session),
         };
         let context = Context::of_session(&session, Some(PATH)).asking(Asked::by(&call.head));
         let context = if call.accepts.events {
@@ -86,7 +85,7 @@ impl HttpFront {
                 }
                 Some(Step::Slow) if events => return self.stream(Some(session), said, answers),
                 Some(_) => {}
-                None if said.is_empty() => return cancelled(call),
+                None if said.is_empty() => return cancelled(call, Some(session), None),
                 None if call.accepts.json || !events => {
                     return Reply::json(StatusCode::OK, batch::array(said));
                 }

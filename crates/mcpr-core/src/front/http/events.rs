@@ -5,12 +5,14 @@ use std::time::Duration;
 use ::http::StatusCode;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
-use mcpr_protocol::{Rope, Version};
+use mcpr_protocol::{Era, Id, Rope, Version};
 use mcpr_transport::http::server::{Call, Reply};
 use mcpr_transport::sse;
 use tokio::sync::mpsc;
 
 use super::HttpFront;
+use super::refusal::refuse;
+use crate::fault::Fault;
 use crate::flight::{Done, Flight, Step, within};
 use crate::front::batch::Answers;
 use crate::notices::Listen;
@@ -23,11 +25,16 @@ const COME_BACK: Duration = Duration::from_secs(1);
 impl HttpFront {
     /// Waits for the first thing a flight says, at most the two seconds after which it says that it
     /// is slow: a plain answer is sent as JSON, anything else begins a stream (HTTP-06).
-    pub(super) async fn fly(&self, mut flight: Flight, call: &Call, session: Option<&Session>) -> Reply {
+    pub(super) async fn fly(
+        &self,
+        mut flight: Flight,
+        (call, id): (&Call, &Id),
+        session: Option<&Session>,
+    ) -> Reply {
         loop {
             let first = match flight.next().await {
                 Step::Done(done) => return self.reply(done, call, session),
-                Step::Cancelled => return cancelled(call),
+                Step::Cancelled => return cancelled(call, session, Some(id)),
                 Step::Slow => None,
                 Step::Note(note) => Some(note),
             };
@@ -66,8 +73,11 @@ impl HttpFront {
     }
 }
 
-/// A request that its client gave up has no answer.
-pub(super) fn cancelled(call: &Call) -> Reply {
+/// A request that its client gave up has no answer; one whose session has ended is told so.
+pub(super) fn cancelled(call: &Call, session: Option<&Session>, id: Option<&Id>) -> Reply {
+    if session.is_some_and(|session| session.ended.is_cancelled()) {
+        return refuse(id, &Fault::UnknownSession, Era::Session);
+    }
     if call.accepts.events {
         Reply::events(stream::empty())
     } else {

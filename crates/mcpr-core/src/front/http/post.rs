@@ -10,7 +10,6 @@ use mcpr_transport::http::server::{Call, Reply};
 use super::HttpFront;
 use super::context::{PATH, SESSION, names_stateless_version};
 use super::events::listen_events;
-use super::refusal::refuse;
 use crate::dispatch::Handled;
 use crate::fault::Fault;
 use crate::front::LEVELS;
@@ -39,7 +38,7 @@ impl HttpFront {
     pub(super) async fn post(&self, caller: Principal, call: Call) -> Reply {
         let message = Message::parse_within(&call.body, LEVELS);
         if let Err(fault) = self.pace(&caller, usize::from(counts(&message))) {
-            return refuse(id_of(&message), &fault, Era::Session);
+            return self.refuse(&caller, id_of(&message), &fault, Era::Session);
         }
         match message {
             Ok(Message::Request(request)) => self.request(caller, call, request).await,
@@ -49,7 +48,9 @@ impl HttpFront {
                 fault: MessageFault::Batch,
                 ..
             }) => self.batch(&caller, call).await,
-            Err(Broken { fault, id }) => refuse(id.as_ref(), &Fault::Message(fault), Era::Session),
+            Err(Broken { fault, id }) => {
+                self.refuse(&caller, id.as_ref(), &Fault::Message(fault), Era::Session)
+            }
         }
     }
 
@@ -57,8 +58,8 @@ impl HttpFront {
         let id = request.id.clone();
         let context = match self.context(&caller, &call.head, &request) {
             Ok(Some(context)) => context,
-            Ok(None) => return self.initialize(caller, &Asked::by(&call.head), request),
-            Err((fault, era)) => return refuse(Some(&id), &fault, era),
+            Ok(None) => return self.initialize(&caller, &Asked::by(&call.head), request),
+            Err((fault, era)) => return self.refuse(&caller, Some(&id), &fault, era),
         };
         let context = if call.accepts.events {
             context
@@ -68,20 +69,23 @@ impl HttpFront {
         let session = context.session.clone();
         match self.gateway.dispatch(context, request).await {
             Handled::Done(done) => self.reply(done, &call, session.as_deref()),
-            Handled::Flight(flight) => self.fly(flight, &call, session.as_deref()).await,
+            Handled::Flight(flight) => self.fly(flight, (&call, &id), session.as_deref()).await,
             Handled::Listen(listen) if call.accepts.events => Reply::events(listen_events(*listen)),
-            Handled::Listen(_) => refuse(Some(&id), &Fault::NeedsStream, Era::Stateless),
+            Handled::Listen(_) => self.refuse(&caller, Some(&id), &Fault::NeedsStream, Era::Stateless),
         }
     }
 
-    fn initialize(&self, caller: Principal, asked: &Asked, request: Request) -> Reply {
-        match self.gateway.open_session(caller, Some(PATH), asked, request) {
+    fn initialize(&self, caller: &Principal, asked: &Asked, request: Request) -> Reply {
+        match self
+            .gateway
+            .open_session(caller.clone(), Some(PATH), asked, request)
+        {
             Ok((session, done)) => {
                 let id =
                     HeaderValue::try_from(&*session.id).expect("hexadecimal digits can stand in a header");
                 Reply::json(done.status, done.text).with(SESSION, id)
             }
-            Err((id, fault)) => refuse(Some(&id), &fault, Era::Session),
+            Err((id, fault)) => self.refuse(caller, Some(&id), &fault, Era::Session),
         }
     }
 
@@ -94,7 +98,7 @@ impl HttpFront {
                 session.hear(note);
                 Reply::empty(StatusCode::ACCEPTED)
             }
-            Err(fault) => refuse(None, &fault, Era::Session),
+            Err(fault) => self.refuse(caller, None, &fault, Era::Session),
         }
     }
 
@@ -102,14 +106,14 @@ impl HttpFront {
     fn response(&self, caller: &Principal, headers: &HeaderMap, response: Response) -> Reply {
         if names_stateless_version(headers) {
             let fault = Fault::InvalidRequest("a stateless client sends no responses".into());
-            return refuse(None, &fault, Era::Stateless);
+            return self.refuse(caller, None, &fault, Era::Stateless);
         }
         match self.session(caller, headers, None) {
             Ok(session) => {
                 session.answered(response);
                 Reply::empty(StatusCode::ACCEPTED)
             }
-            Err(fault) => refuse(None, &fault, Era::Session),
+            Err(fault) => self.refuse(caller, None, &fault, Era::Session),
         }
     }
 }

@@ -2,16 +2,43 @@
 
 use ::http::header::{ALLOW, CONNECTION, RETRY_AFTER, WWW_AUTHENTICATE};
 use ::http::{HeaderValue, StatusCode};
-use mcpr_auth::Denied;
+use mcpr_auth::{Denied, Principal};
 use mcpr_protocol::{Era, Id, RawJson, Response};
 use mcpr_transport::http::server::Reply;
 use serde_json::json;
 
+use super::HttpFront;
 use crate::fault::{Fault, seconds};
 
-/// An answer that says what is wrong with a message.
+impl HttpFront {
+    /// Turns a message away before anything of it is done, and notes that.
+    pub(super) fn refuse(&self, caller: &Principal, id: Option<&Id>, fault: &Fault, era: Era) -> Reply {
+        refusal(self.gateway.turn_down(caller, fault), id, fault, era)
+    }
+
+    /// Refuses what a client may have more of when it has given back some (RFC 6585, section 4).
+    pub(super) fn too_many(&self, caller: &Principal, fault: &Fault) -> Reply {
+        Reply {
+            status: StatusCode::TOO_MANY_REQUESTS,
+            ..self.refuse(caller, None, fault, Era::Session)
+        }
+        .with(RETRY_AFTER, HeaderValue::from_static("1"))
+    }
+
+    /// The last answer on a connection that there is no room for.
+    pub(super) fn hung_up(&self, caller: &Principal, fault: &Fault) -> Reply {
+        self.too_many(caller, fault)
+            .with(CONNECTION, HeaderValue::from_static("close"))
+    }
+}
+
+/// An answer that says what is wrong with a message, for faults that name no request of the log.
 pub(super) fn refuse(id: Option<&Id>, fault: &Fault, era: Era) -> Reply {
-    let error = fault.error(era, 0).render();
+    refusal(0, id, fault, era)
+}
+
+fn refusal(number: u64, id: Option<&Id>, fault: &Fault, era: Era) -> Reply {
+    let error = fault.error(era, number).render();
     let status = match (fault, era) {
         (Fault::MethodNotFound(_), Era::Session) | (Fault::InvalidParams(_), Era::Stateless) => {
             StatusCode::BAD_REQUEST
@@ -37,20 +64,6 @@ fn not_allowed(reply: Reply) -> Reply {
         ..reply
     }
     .with(ALLOW, HeaderValue::from_static("POST"))
-}
-
-/// What a client may have more of when it has given back some (RFC 6585, section 4).
-pub(super) fn too_many(fault: &Fault) -> Reply {
-    Reply {
-        status: StatusCode::TOO_MANY_REQUESTS,
-        ..refuse(None, fault, Era::Session)
-    }
-    .with(RETRY_AFTER, HeaderValue::from_static("1"))
-}
-
-/// The last answer on a connection that there is no room for.
-pub(super) fn hung_up(fault: &Fault) -> Reply {
-    too_many(fault).with(CONNECTION, HeaderValue::from_static("close"))
 }
 
 /// The stream of the event that a client saw last says no more, or never was of its session. 405 is

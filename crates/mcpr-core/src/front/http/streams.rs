@@ -14,7 +14,7 @@ use mcpr_transport::http::server::Reply;
 use super::HttpFront;
 use super::context::{SESSION, names_stateless_version};
 use super::events::{priming, read};
-use super::refusal::{no_stream, nothing_follows, refuse, too_many};
+use super::refusal::{no_stream, nothing_follows};
 use crate::notices::SessionNotices;
 use crate::quota::{Share, Spot};
 use crate::scope::Asked;
@@ -43,7 +43,7 @@ impl HttpFront {
         let session = self.pace(caller, 1);
         let session = match session.and_then(|()| self.session(caller, headers, None)) {
             Ok(session) => session,
-            Err(fault) => return refuse(None, &fault, Era::Session),
+            Err(fault) => return self.refuse(caller, None, &fault, Era::Session),
         };
         let last = headers.get(LAST_EVENT).and_then(|id| id.to_str().ok());
         match last.map_or(Resumed::General(None), |id| session.streams.resume(id)) {
@@ -62,7 +62,7 @@ impl HttpFront {
                 self.gateway.sessions.remove(&session);
                 Reply::empty(StatusCode::NO_CONTENT)
             }
-            Err(fault) => refuse(None, &fault, Era::Session),
+            Err(fault) => self.refuse(caller, None, &fault, Era::Session),
         }
     }
 
@@ -71,7 +71,7 @@ impl HttpFront {
         let take = || self.gateway.take_spot(&session.principal, Share::Stream);
         let spot = match session.stream_spot(take) {
             Ok(spot) => spot,
-            Err(full) => return too_many(&full.into()),
+            Err(full) => return self.too_many(&session.principal, &full.into()),
         };
         let stream = session.streams.general(&self.gateway.sessions.replay);
         let reader = stream.read_after(event);

@@ -33,7 +33,8 @@ pub struct Answer {
     /// The headers.
     pub headers: HeaderMap,
     media: Media,
-    body: Body,
+    /// Boxed, because an answer is handed on several times before it is read.
+    body: Box<Body>,
     link: Link,
 }
 
@@ -114,7 +115,7 @@ impl Answer {
             status: head.status,
             headers: head.headers,
             media,
-            body,
+            body: Box::new(body),
             link: link.clone(),
         }
     }
@@ -126,7 +127,7 @@ impl Answer {
 
     /// Whether messages come one by one.
     pub fn is_stream(&self) -> bool {
-        matches!(self.body, Body::Events(_))
+        matches!(*self.body, Body::Events(_))
     }
 
     /// The next message, unparsed; `None` at the end. Cancel-safe.
@@ -163,7 +164,7 @@ impl Answer {
 
     /// The next event, whatever its name; a body that is no stream is one event.
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, Failed>>> {
-        let next = match &mut self.body {
+        let next = match &mut *self.body {
             Body::Events(events) => ready!(events.poll_event(cx)),
             Body::Whole(whole) => {
                 let text = ready!(whole.poll_once(cx));
@@ -185,14 +186,14 @@ impl Answer {
 
     /// Makes this the continuation of a stream that had got to `last_id`.
     pub(super) fn continues(&mut self, last_id: Bytes, retry: Option<Duration>) {
-        if let Body::Events(events) = &mut self.body {
+        if let Body::Events(events) = &mut *self.body {
             events.parser = Parser::resumed(self.link.limits().event, last_id, retry);
         }
     }
 
     /// Takes no more from the answer, and gives its connection back if the end is near.
     pub(super) fn release(self) {
-        let mut flow = match self.body {
+        let mut flow = match *self.body {
             Body::Whole(whole) => whole.into_flow(),
             Body::Events(events) => events.into_flow(),
         };
@@ -207,7 +208,7 @@ impl Answer {
     }
 
     fn parser(&self) -> Option<&Parser> {
-        match &self.body {
+        match &*self.body {
             Body::Events(events) => Some(&events.parser),
             Body::Whole(_) => None,
         }

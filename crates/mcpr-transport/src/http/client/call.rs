@@ -15,9 +15,9 @@ use super::hop::{Stamp, session_of};
 use super::link::Underway;
 use super::resume::Resuming;
 use super::streamable::Shared;
-use crate::intake;
 use crate::pending::cancelled;
 use crate::{Answering, Failed, FailedKind, Outgoing, Party, Reason, Sent};
+use crate::{gist, intake};
 
 /// How long the news that nobody waits any more may take.
 const CANCEL: Duration = Duration::from_secs(5);
@@ -147,26 +147,22 @@ impl Call {
                 let id = Some(Id::number(self.id));
                 self.finish(Ok(Message::Response(Response { id, ..response })))
             }
-            Ok(Message::Response(response)) => {
-                self.malformed(&format!("with the response to {:?}", response.id))
-            }
+            Ok(Message::Response(_)) => self.malformed("with the response to another request", text),
             Ok(message) if self.is_stream() => Some(Ok(message)),
-            Ok(_) => self.malformed("with a message that is no response"),
-            Err(broken) if self.is_stream() && !broken.id.as_ref().is_some_and(ours) => {
+            Ok(_) => self.malformed("with a message that is no response", text),
+            Err(broken) if self.is_stream() && !gist::answered(text).any(|id| id == self.id) => {
                 warn!(address = %self.shared.link.origin(), error = %broken, "a message that cannot be read was passed over");
                 None
             }
-            Err(broken) => {
-                let excerpt = self.shared.link.mask().excerpt(text);
-                self.malformed(&format!("with what cannot be read ({broken}): {excerpt}"))
-            }
+            Err(broken) => self.malformed(&format!("with what cannot be read ({broken})"), text),
         }
     }
 
-    fn malformed(&mut self, what: &str) -> Option<Next> {
+    fn malformed(&mut self, what: &str, text: &[u8]) -> Option<Next> {
         let detail = format!("{} answers request {} {what}", self.shared.link.origin(), self.id);
-        warn!(request_id = self.id, "{detail}");
-        self.finish(Err(Failed::maybe_sent(FailedKind::Malformed, detail)))
+        warn!(request_id = self.id, bytes = text.len(), "{detail}");
+        let said = self.shared.link.mask().excerpt(text);
+        self.finish(Err(Failed::maybe_sent(FailedKind::Malformed, detail).saying(said)))
     }
 
     fn is_stream(&self) -> bool {

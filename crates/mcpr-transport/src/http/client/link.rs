@@ -3,7 +3,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use http::header::{self, HeaderMap};
 use http::{Request, StatusCode, Uri};
@@ -20,7 +20,7 @@ use super::carrier::Carriers;
 use super::connect::Connector;
 use super::limits::Limits;
 use super::parcel::{self, Parcel};
-use super::pool::{Outcome, Pool, Wire};
+use super::pool::{Outcome, Pool, Sent, Wire};
 use super::proxy::Proxy;
 use super::target::Target;
 use super::verdict::{self, Mask};
@@ -40,7 +40,20 @@ pub struct Link(Arc<Inner>);
 /// A request that is on its way, as the future of its answer.
 ///
 /// Dropping it closes the connection it went out on.
-pub struct Underway(Pin<Box<dyn Future<Output = Result<Answer, Failed>> + Send>>);
+pub struct Underway {
+    link: Link,
+    way: Way,
+}
+
+/// What a request is waiting for.
+enum Way {
+    /// The head of the answer, on this connection; kept is what it would be sent again with.
+    Out(Wire, Sent, Box<(Parcel, Uri)>),
+    /// What is seldom: sent again, or led elsewhere.
+    Seldom(Pin<Box<dyn Future<Output = Result<Answer, Failed>> + Send>>),
+    /// Nothing any more.
+    Over,
+}
 
 struct Inner {
     origin: Origin,
@@ -130,17 +143,11 @@ impl Link {
     pub(crate) async fn start(&self, parcel: Parcel) -> Result<Underway, Failed> {
         let path = parcel.path().cloned().unwrap_or_else(|| self.path());
         let mut wire = self.0.pool.wire().await?;
-        let sent = wire.send(self.request(&parcel, &path)).await;
-        let link = self.clone();
-        Ok(Underway(Box::pin(async move {
-            let answer = link.head(wire, sent).await?;
-            if is_redirect(answer.status) {
-                // Boxed, as what happens seldom, so that the usual way stays small.
-                Box::pin(link.follow(parcel, path, answer)).await
-            } else {
-                Ok(answer)
-            }
-        })))
+        let sent = wire.send(self.request(&parcel, &path));
+        Ok(Underway {
+            link: self.clone(),
+            way: Way::Out(wire, sent, Box::new((parcel, path))),
+        })
     }
 
     /// The path that requests go to now.
@@ -169,7 +176,7 @@ impl Link {
         &self.0.limits
     }
 
-    pub(super) fn mask(&self) -> &Mask {
+    pub(crate) fn mask(&self) -> &Mask {
         &self.0.mask
     }
 
@@ -207,14 +214,24 @@ impl Link {
         self.0.proxy.as_ref().filter(|_| !self.0.origin.secure)
     }
 
-    /// Waits for the head of the answer. A request that hyper gives back was not written: it goes
-    /// out again at once, on a new connection.
-    async fn head(
-        &self,
-        mut wire: Wire,
-        sent: impl Future<Output = Outcome> + Send,
+    /// Goes on with a request that has brought no answer, or one that leads elsewhere.
+    async fn persist(
+        self,
+        wire: Wire,
+        outcome: Outcome,
+        (parcel, path): (Parcel, Uri),
     ) -> Result<Answer, Failed> {
-        let mut outcome = wire.outcome(sent).await;
+        let answer = self.head(wire, outcome).await?;
+        if is_redirect(answer.status) {
+            self.follow(parcel, path, answer).await
+        } else {
+            Ok(answer)
+        }
+    }
+
+    /// The head of an answer. A request that hyper gives back was not written: it goes out again at
+    /// once, on a new connection.
+    async fn head(&self, mut wire: Wire, mut outcome: Outcome) -> Result<Answer, Failed> {
         let mut resends = 0;
         loop {
             let mut error = match outcome {
@@ -225,8 +242,7 @@ impl Link {
                 Some(request) if resends < RESENDS => {
                     resends += 1;
                     wire = wire.replace().await?;
-                    let sent = wire.send(request).await;
-                    outcome = wire.outcome(sent).await;
+                    outcome = wire.outcome(request).await;
                 }
                 unsent => return Err(self.broken(&error.into_error(), unsent.is_some())),
             }
@@ -254,8 +270,8 @@ impl Link {
                 self.0.current.lock().clone_from(&path);
             }
             let mut wire = self.0.pool.wire().await?;
-            let sent = wire.send(self.request(&parcel, &path)).await;
-            answer = self.head(wire, sent).await?;
+            let outcome = wire.outcome(self.request(&parcel, &path)).await;
+            answer = self.head(wire, outcome).await?;
             if !is_redirect(answer.status) {
                 return Ok(answer);
             }
@@ -339,7 +355,24 @@ impl Future for Underway {
     type Output = Result<Answer, Failed>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll(cx)
+        let outcome = match &mut self.way {
+            Way::Out(wire, sent, _) => ready!(wire.poll_outcome(cx, sent)),
+            Way::Seldom(rest) => return rest.as_mut().poll(cx),
+            Way::Over => return Poll::Pending,
+        };
+        let Way::Out(wire, _, trip) = std::mem::replace(&mut self.way, Way::Over) else {
+            return Poll::Pending;
+        };
+        match outcome {
+            Ok(response) if !is_redirect(response.status()) => {
+                Poll::Ready(self.link.answered(Answer::new(response, wire, &self.link)))
+            }
+            outcome => {
+                let link = self.link.clone();
+                self.way = Way::Seldom(Box::pin(link.persist(wire, outcome, *trip)));
+                self.poll(cx)
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcpr_protocol::Message;
+use mcpr_protocol::{Id, Message};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
 use tracing::{debug, warn};
@@ -122,7 +122,10 @@ impl Listener {
                 stray(message).and_then(Event::of)
             }
             Ok(Message::Response(response)) => {
-                debug!(request_id = ?response.id, "a response came on a stream that has none");
+                debug!(
+                    request_id = response.id.as_ref().and_then(Id::as_number),
+                    "a response came on a stream that has none"
+                );
                 return true;
             }
             Err(error) => {

@@ -21,6 +21,9 @@ pub(crate) struct Parcel {
     body: Option<Rope>,
 }
 
+/// How many headers there is room for beyond those of the template, so that a copy of it need not grow.
+const ROOM: usize = 8;
+
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
@@ -89,6 +92,7 @@ impl Parcel {
 /// What a post carries besides the given headers.
 pub(super) fn post_template(headers: &HeaderMap) -> HeaderMap {
     let mut template = headers.clone();
+    template.reserve(ROOM);
     template.insert(header::ACCEPT, BOTH);
     template.insert(header::CONTENT_TYPE, JSON);
     template

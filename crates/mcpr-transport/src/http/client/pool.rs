@@ -1,9 +1,9 @@
 //! The connections to one origin.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::{Arc, Weak};
-use std::task::{Poll, Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, Request, Response};
@@ -21,6 +21,9 @@ use crate::Failed;
 
 /// What hyper says about a request: an answer, or an error that may hold the unsent request.
 pub(super) type Outcome = Result<Response<Incoming>, TrySendError<Request<Once>>>;
+
+/// A request that went out, as the future of what comes of it.
+pub(super) type Sent = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
 /// Keeps connections that are not in use: the one used last is used next.
 #[derive(Debug)]
@@ -163,23 +166,22 @@ async fn watch(pool: Weak<Pool>, stir: Arc<Stir>) {
 
 impl Wire {
     /// Puts a request on its way: as much of it is written as the connection takes at once.
-    pub(super) async fn send(
-        &mut self,
-        request: Request<Once>,
-    ) -> impl Future<Output = Outcome> + Send + use<> {
-        let sent = self.carrier.send(request);
-        poll_fn(|cx| {
-            self.carrier.poll_on(cx);
-            Poll::Ready(())
-        })
-        .await;
+    pub(super) fn send(&mut self, request: Request<Once>) -> Sent {
+        let sent = Box::pin(self.carrier.send(request));
+        // Whoever waits for the answer is woken from then on.
+        self.carrier.poll_on(&Context::from_waker(Waker::noop()));
         sent
     }
 
-    /// Waits for what comes of a request.
-    pub(super) async fn outcome(&mut self, sent: impl Future<Output = Outcome>) -> Outcome {
-        let mut sent = pin!(sent);
-        poll_fn(|cx| self.carrier.poll_for(cx, |cx| sent.as_mut().poll(cx))).await
+    /// What came of a request.
+    pub(super) fn poll_outcome(&mut self, cx: &Context<'_>, sent: &mut Sent) -> Poll<Outcome> {
+        self.carrier.poll_for(cx, |cx| sent.as_mut().poll(cx))
+    }
+
+    /// Sends a request and waits for what comes of it.
+    pub(super) async fn outcome(&mut self, request: Request<Once>) -> Outcome {
+        let mut sent = self.send(request);
+        poll_fn(|cx| self.poll_outcome(cx, &mut sent)).await
     }
 
     /// Another new connection to the same origin.

@@ -10,12 +10,8 @@ use mcpr_protocol::{ErrorObject, Id, Message, Response, code};
 use super::answer::{Answer, Coding};
 use super::link::{Link, Place};
 use super::target::Target;
+use crate::excerpt::{LOOKED_AT, excerpt};
 use crate::{Failed, FailedKind, Sent, intake};
-
-/// How much of an answer an error shows.
-const EXCERPT: usize = 200;
-/// How many bytes of a text are looked at for that.
-const LOOKED_AT: usize = 4096;
 
 /// How much of a content type an error shows.
 const MEDIA: usize = 100;
@@ -33,7 +29,7 @@ pub(super) struct Refusal<'a> {
 }
 
 /// The configured secrets, which a server may repeat in an error and an error must not show.
-pub(super) struct Mask(Vec<String>);
+pub(crate) struct Mask(Vec<String>);
 
 impl Link {
     /// What is needed to judge an answer without a result.
@@ -99,7 +95,9 @@ impl Refusal<'_> {
             sent,
             kind,
             detail: self.detail(),
+            said: None,
         }
+        .saying(self.said())
     }
 
     /// A 404 says so by itself, unless it speaks of the method; other statuses say so in words.
@@ -140,11 +138,18 @@ impl Refusal<'_> {
             );
         }
         let media: String = media.chars().take(MEDIA).collect();
-        let excerpt = self.mask.excerpt(self.text);
         match (self.text.is_empty(), status) {
             (true, 200..300) => format!("{place} answers {status} without the response to the request"),
             (true, _) => format!("{place} answers {status} with an empty body"),
-            (false, _) => format!("{place} answers {status} ({media}): {excerpt}"),
+            (false, _) => format!("{place} answers {status} ({media})"),
+        }
+    }
+
+    /// What it says instead, unless it is packed.
+    fn said(&self) -> String {
+        match Coding::of(self.headers) {
+            Some(_) => String::new(),
+            None => self.mask.excerpt(self.text),
         }
     }
 }
@@ -216,16 +221,8 @@ impl Mask {
     }
 
     /// The beginning of a text on one line, without secrets.
-    pub(super) fn excerpt(&self, text: &[u8]) -> String {
-        let masked = self.masked_beginning(text);
-        let line = masked.split(|c: char| c.is_whitespace() || c.is_control());
-        let line = line.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-        let shown: String = line.chars().take(EXCERPT).collect();
-        if shown.len() < line.len() {
-            shown + "…"
-        } else {
-            line
-        }
+    pub(crate) fn excerpt(&self, text: &[u8]) -> String {
+        excerpt(&self.masked_beginning(text))
     }
 }
 
@@ -263,6 +260,7 @@ impl fmt::Debug for Mask {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::excerpt::SHOWN;
 
     const OWN_ERROR: &str = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32020,"message":"m"}}"#;
     const OWN_UNKNOWN: &str = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"m"}}"#;
@@ -273,7 +271,7 @@ mod tests {
     fn sec_04_sec_05_of_a_long_text_the_beginning_is_read_and_no_secret_is_cut_in_half() {
         let mask = Mask(vec!["s3cret-word".into()]);
         let many = "a ".repeat(8 << 20);
-        assert_eq!(mask.excerpt(many.as_bytes()).chars().count(), EXCERPT + 1);
+        assert_eq!(mask.excerpt(many.as_bytes()).chars().count(), SHOWN + 1);
         assert_eq!(mask.excerpt(b" it is\ts3cret-word "), "it is ***");
         for place in LOOKED_AT..LOOKED_AT + 12 {
             let text = "é".repeat(place / 2) + "s3cret-word and more of it, longer than that";
@@ -395,7 +393,9 @@ mod tests {
             text: &text.into(),
             in_session: false,
         };
-        let detail = refusal.failed().detail;
+        let failed = refusal.failed();
+        assert_eq!(failed.to_string(), "https://h answers 500 (text/html)");
+        let detail = failed.whole();
         assert!(
             detail.starts_with("https://h answers 500 (text/html): <html> ***, ***,*** Bearer éé"),
             "{detail}"

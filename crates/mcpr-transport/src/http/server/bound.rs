@@ -14,6 +14,7 @@ use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType, sockopt};
 
 use super::holder::{self, Holder};
+use super::local::Local;
 use super::wire::Socket;
 
 /// How many connections may wait to be accepted.
@@ -41,10 +42,7 @@ pub(super) struct SocketFile {
 /// A bound address in the hands of the runtime.
 pub(super) enum Listener {
     Network(tokio::net::TcpListener),
-    Local(
-        tokio::net::UnixListener,
-        #[expect(dead_code, reason = "removes the file when dropped")] SocketFile,
-    ),
+    Local(Local),
 }
 
 /// Why an address cannot be had.
@@ -173,6 +171,14 @@ impl Bound {
         }
     }
 
+    /// The parts of a local socket.
+    pub(super) fn into_local(self) -> Option<(UnixListener, SocketFile)> {
+        match self.0 {
+            Listening::Local(listener, file) => Some((listener, file)),
+            Listening::Network(_) => None,
+        }
+    }
+
     pub(super) fn is_network(&self) -> bool {
         matches!(self.0, Listening::Network(_))
     }
@@ -180,23 +186,21 @@ impl Bound {
     pub(super) fn listen(self) -> io::Result<Listener> {
         Ok(match self.0 {
             Listening::Network(listener) => Listener::Network(tokio::net::TcpListener::from_std(listener)?),
-            Listening::Local(listener, file) => {
-                Listener::Local(tokio::net::UnixListener::from_std(listener)?, file)
-            }
+            Listening::Local(listener, file) => Listener::Local(Local::new(listener, file)?),
         })
     }
 }
 
 impl Listener {
     /// The next connection. Cancel-safe.
-    pub(super) async fn accept(&self) -> io::Result<Socket> {
+    pub(super) async fn accept(&mut self) -> io::Result<Socket> {
         match self {
             Self::Network(listener) => {
                 let (stream, _) = listener.accept().await?;
                 _ = stream.set_nodelay(true); // Fails only if the client has gone already.
                 Ok(Socket::Tcp(stream))
             }
-            Self::Local(listener, _) => listener.accept().await.map(|(stream, _)| Socket::Unix(stream)),
+            Self::Local(local) => local.accept().await.map(Socket::Unix),
         }
     }
 }
@@ -208,6 +212,10 @@ impl SocketFile {
             path: path.to_owned(),
             inode,
         })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 }
 

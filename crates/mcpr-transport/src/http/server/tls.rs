@@ -1,19 +1,21 @@
 //! TLS for those who come in.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read, Take};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
+use rustix::fs::{Mode, OFlags};
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::task::spawn_blocking;
+use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tracing::{error, info, warn};
@@ -21,13 +23,19 @@ use tracing::{error, info, warn};
 /// How long a client may take to agree on how to speak.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
+/// How often the files are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The most that is read of a file.
+const MOST: u64 = 4 << 20;
+
 /// The first byte of a client that speaks TLS: a record of the handshake (RFC 8446, section 5.1).
 const RECORD: u8 = 22;
 
 /// A certificate with its key, as they lie in two files of PEM.
 ///
-/// The files are looked at again whenever somebody connects. What is there then counts for new
-/// connections; files that do not fit together change nothing, and the log says so.
+/// The files are looked at each second, apart from the connections, which take what was read last. Files that
+/// cannot be read, or do not fit together, change nothing until they can and do; the log says so once.
 #[derive(Clone, Debug)]
 pub struct Tls(Arc<Files>);
 
@@ -69,19 +77,28 @@ pub enum TlsError {
 struct Files {
     cert: PathBuf,
     key: PathBuf,
-    loaded: Mutex<Loaded>,
+    /// What was read last.
+    loaded: RwLock<Loaded>,
+    seen: Mutex<Seen>,
 }
 
-/// What was read last.
-struct Loaded {
-    acceptor: TlsAcceptor,
-    stamps: [Option<Stamp>; 2],
+struct Loaded(TlsAcceptor);
+
+/// What the last look has found.
+#[derive(Debug)]
+struct Seen {
+    /// Of what counts; none of files that could not be used, which are tried again.
+    stamps: Option<[Option<Stamp>; 2]>,
+    /// What the log was told of those.
+    told: Option<String>,
 }
 
-/// What tells one content of a file from another: when it was written, its length, and which file it is.
+/// What tells one state of a file from another: when it was written, when its owner or its mode was changed, its
+/// length, and which file it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Stamp {
     written: (i64, i64),
+    changed: (i64, i64),
     length: u64,
     inode: u64,
 }
@@ -101,17 +118,29 @@ impl Tls {
     ///
     /// When one of them cannot be read, or they do not fit together.
     pub fn load(cert: &Path, key: &Path) -> Result<Self, TlsError> {
-        let files = [cert, key].map(Stamp::of);
-        warn_of_readers(key);
-        let loaded = Loaded {
-            acceptor: acceptor(cert, key)?,
-            stamps: files,
+        let seen = Seen {
+            stamps: Some([cert, key].map(Stamp::of)),
+            told: None,
         };
+        warn_of_readers(key);
         Ok(Self(Arc::new(Files {
             cert: cert.to_owned(),
             key: key.to_owned(),
-            loaded: Mutex::new(loaded),
+            loaded: RwLock::new(Loaded(acceptor(cert, key)?)),
+            seen: Mutex::new(seen),
         })))
+    }
+
+    /// Takes over what the files hold, for as long as it is polled. They are looked at by a thread that may wait: a
+    /// disk that is stuck holds up no connection.
+    pub(super) async fn follow(self) {
+        let mut ticks = interval(LOOK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            let files = self.0.clone();
+            _ = spawn_blocking(move || files.look()).await; // One that panics has changed nothing.
+        }
     }
 
     /// Finds out what a client speaks, and agrees with it on TLS if that is it.
@@ -133,29 +162,38 @@ impl Tls {
 impl Files {
     /// What counts now.
     fn now(&self) -> TlsAcceptor {
-        let mut loaded = self.loaded.lock();
-        self.look(&mut loaded);
-        loaded.acceptor.clone()
+        self.loaded.read().0.clone()
     }
 
-    fn look(&self, loaded: &mut Loaded) {
-        let stamps = [&self.cert, &self.key].map(|path| Stamp::of(path));
-        if stamps == loaded.stamps {
+    /// Reads the files again if they are not what counts.
+    fn look(&self) {
+        let mut seen = self.seen.lock();
+        let stamps = Some([&self.cert, &self.key].map(|path| Stamp::of(path)));
+        if stamps == seen.stamps {
             return;
         }
-        // Noted even if they cannot be used: the same files are not tried, and told of, again.
-        loaded.stamps = stamps;
         match acceptor(&self.cert, &self.key) {
             Ok(acceptor) => {
-                loaded.acceptor = acceptor;
+                *self.loaded.write() = Loaded(acceptor);
+                *seen = Seen { stamps, told: None };
                 info!(certificate = %self.cert.display(), "a new certificate counts from now on");
             }
             Err(reason) => {
-                error!(
-                    error = &reason as &dyn std::error::Error,
-                    "the old certificate stays"
-                );
+                seen.stamps = None;
+                Self::tell(&reason, &mut seen);
             }
+        }
+    }
+
+    /// Tells the log why files cannot be used, once for each reason.
+    fn tell(reason: &TlsError, seen: &mut Seen) {
+        let text = reason.to_string();
+        if seen.told.as_ref() != Some(&text) {
+            error!(
+                error = reason as &dyn std::error::Error,
+                "the old certificate stays; the files are tried again each second"
+            );
+            seen.told = Some(text);
         }
     }
 }
@@ -165,6 +203,7 @@ impl Stamp {
         let found = fs::metadata(path).ok()?;
         Some(Self {
             written: (found.mtime(), found.mtime_nsec()),
+            changed: (found.ctime(), found.ctime_nsec()),
             length: found.len(),
             inode: found.ino(),
         })
@@ -210,8 +249,17 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     PrivateKeyDer::from_pem_reader(open(path)?).map_err(|error| unread(path, error, empty))
 }
 
-fn open(path: &Path) -> Result<File, TlsError> {
-    File::open(path).map_err(|source| TlsError::Unreadable {
+/// Opens a file. A pipe or a device is not waited for, and not read.
+fn open(path: &Path) -> Result<Take<File>, TlsError> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from);
+    let opened = opened
+        .map(File::from)
+        .and_then(|file| match file.metadata()?.is_file() {
+            true => Ok(file.take(MOST)),
+            false => Err(io::Error::other("it is no file")),
+        });
+    opened.map_err(|source| TlsError::Unreadable {
         path: path.to_owned(),
         source,
     })
@@ -237,5 +285,55 @@ fn warn_of_readers(key: &Path) {
 impl std::fmt::Debug for Loaded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Loaded(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use rcgen::{CertificateParams, KeyPair};
+
+    use super::*;
+
+    /// Writes a new certificate and its key.
+    fn certify(cert: &Path, key: &Path) {
+        let pair = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+        fs::write(cert, params.self_signed(&pair).unwrap().pem()).unwrap();
+        fs::write(key, pair.serialize_pem()).unwrap();
+    }
+
+    #[test]
+    fn files_that_could_not_be_used_are_tried_again_and_told_of_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let [cert, key] = ["cert.pem", "key.pem"].map(|name| folder.path().join(name));
+        certify(&cert, &key);
+        let files = Tls::load(&cert, &key).unwrap().0;
+        fs::write(&key, "no key").unwrap();
+        files.look();
+        let told = files.seen.lock().told.clone();
+        files.look();
+        assert!(told.is_some() && files.seen.lock().told == told);
+        assert_eq!(files.seen.lock().stamps, None, "whatever they look like");
+
+        certify(&cert, &key);
+        files.look();
+
+        assert!(files.seen.lock().stamps.is_some() && files.seen.lock().told.is_none());
+    }
+
+    #[test]
+    fn a_file_whose_mode_or_owner_was_changed_is_looked_at_again() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let before = Stamp::of(file.path());
+        let changed = |_| {
+            fs::set_permissions(file.path(), fs::Permissions::from_mode(0o640)).unwrap();
+            Stamp::of(file.path()) != before
+        };
+        assert!(
+            (0..1_000_000).any(changed),
+            "the clock of the file system goes on"
+        );
     }
 }

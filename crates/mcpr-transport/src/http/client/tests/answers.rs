@@ -36,7 +36,7 @@ async fn b32_whatever_else_comes_is_an_error_that_shows_it() {
     assert!(
         failed.detail.contains("200")
             && failed.detail.contains("text/html")
-            && failed.detail.contains("login")
+            && failed.said.unwrap().contains("login")
     );
     assert_eq!(page(401).await.unwrap_err().kind, FailedKind::Unauthorized(401));
     assert_eq!(page(500).await.unwrap_err().kind, FailedKind::Status(500));

@@ -161,6 +161,39 @@ async fn a_local_socket_is_served_without_host_checks() {
     assert!(!path.exists());
 }
 
+#[tokio::test]
+async fn a_socket_file_that_somebody_removes_is_made_again_and_serves() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("run/mcpr.sock");
+    let desk = Server::echo(Options::default()).desk;
+    let shutdown = CancellationToken::new();
+    let bound = Bound::unix(&path).unwrap();
+    let serving = tokio::spawn(serve(bound, desk, Options::default(), End::at(shutdown.clone())));
+    let mut before = UnixStream::connect(&path).await.unwrap();
+    let ask = post("/mcp", "Connection: close\r\n", "{}");
+
+    std::fs::remove_dir_all(home.path().join("run")).unwrap();
+
+    let again = async {
+        loop {
+            match UnixStream::connect(&path).await {
+                Ok(stream) => return stream,
+                Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+            }
+        }
+    };
+    let after = tokio::time::timeout(Duration::from_secs(10), again).await;
+    for stream in [&mut before, &mut after.expect("the file is there again")] {
+        stream.write_all(ask.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+    shutdown.cancel();
+    serving.await.unwrap().unwrap();
+    assert!(!path.exists());
+}
+
 #[test]
 fn b48_a_lost_connection_is_no_reason_to_wait_but_a_lack_of_files_is() {
     let lost = io::Error::from(io::ErrorKind::ConnectionAborted);

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use rcgen::{CertificateParams, KeyPair};
+use rustix::fs::Mode;
 use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
@@ -67,6 +69,17 @@ impl Paper {
         TlsConnector::from(Arc::new(config)).connect(name, stream).await
     }
 
+    /// Waits until the server has taken this certificate over.
+    async fn comes_to_count(&self, server: &Server) {
+        let counts = async {
+            while self.client(server).await.is_err() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let counted = tokio::time::timeout(Duration::from_secs(10), counts).await;
+        counted.expect("the new certificate counts");
+    }
+
     /// Sends a request, and gives all that comes back.
     async fn ask(&self, server: &Server, request: &str) -> String {
         let mut client = self.client(server).await.unwrap();
@@ -114,12 +127,31 @@ async fn a_new_certificate_counts_without_a_restart_and_a_broken_one_changes_not
     assert!(paper.client(&server).await.is_ok(), "the old one stays");
 
     paper.renew();
-    assert!(paper.client(&server).await.is_ok(), "the new one counts");
+    paper.comes_to_count(&server).await;
 
     old.write_all(closing("{}").as_bytes()).await.unwrap();
     let mut answer = String::new();
     old.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200"), "open connections live on");
+}
+
+#[tokio::test]
+async fn sec_05_a_pipe_in_the_place_of_a_file_holds_up_nobody() {
+    let mut paper = Paper::new();
+    let server = paper.server();
+    fs::remove_file(paper.cert()).unwrap();
+    let pipe = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, paper.cert(), pipe, Mode::RUSR, 0).unwrap();
+
+    for _ in 0..16 {
+        assert!(paper.client(&server).await.is_ok(), "the old one stays");
+    }
+
+    let pipe = Tls::load(&paper.cert(), &paper.key()).unwrap_err();
+    assert!(matches!(pipe, TlsError::Unreadable { .. }), "{pipe}");
+    fs::remove_file(paper.cert()).unwrap();
+    paper.renew();
+    paper.comes_to_count(&server).await;
 }
 
 #[tokio::test(start_paused = true)]
