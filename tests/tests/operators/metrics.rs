@@ -137,6 +137,14 @@ async fn log_07_the_dashboard_asks_for_what_a_gateway_tells() {
         .stdio();
     let gateway = gateway().fake("git", &fake).ready().await;
     gateway.client().await.call("git_t", "{}").await;
+    let slow = json!({ "name": "slow", "rate": "1/h" });
+    let slow = gateway.operate("tokens/create", slow).await["secret"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    for _ in 0..2 {
+        Request::get("/mcp").token(&slow).send(gateway.port).await;
+    }
     let told = Request::get("/metrics").token(&gateway.another_token(&["admin"]).await);
 
     let told = told.send(gateway.port).await.text();
