@@ -143,7 +143,8 @@ async fn log_07_the_dashboard_asks_for_what_a_gateway_tells() {
         .unwrap()
         .to_owned();
     for _ in 0..2 {
-        Request::get("/mcp").token(&slow).send(gateway.port).await;
+        let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        Request::post("/mcp", ping).token(&slow).send(gateway.port).await;
     }
     let told = Request::get("/metrics").token(&gateway.another_token(&["admin"]).await);
 
