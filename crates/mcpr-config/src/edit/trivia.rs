@@ -32,7 +32,7 @@ fn piece(rest: &str) -> Option<(Kind, usize)> {
         '/' if rest.starts_with("//") => {
             Some((Kind::Comment, rest[..until("\n")].trim_end_matches('\r').len()))
         }
-        '/' if rest.starts_with("/*") => Some((Kind::Comment, (until("*/") + 2).min(rest.len()))),
+        '/' if rest.starts_with("/*") => Some((Kind::Comment, block(rest))),
         _ if first.is_whitespace() => Some((Kind::Space, first.len_utf8())),
         _ => None,
     }
@@ -107,6 +107,11 @@ pub(super) fn rest_of_blank_line(text: &str, at: usize) -> Option<usize> {
     text[at..end].trim().is_empty().then_some(end + 1)
 }
 
+/// How long the comment is that begins here. The star that begins it does not end it: `/*/` is no whole one.
+fn block(text: &str) -> usize {
+    text[2..].find("*/").map_or(text.len(), |end| 2 + end + 2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +130,13 @@ mod tests {
         assert_eq!(&text[..after_comments(text, 1)], "1 /* a */ // b");
         assert_eq!(&text[..after_all_comments(text, 1)], "1 /* a */ // b\r\n // c");
         assert_eq!(after_comments("1  ,", 1), 1);
+    }
+
+    #[test]
+    fn b61_the_star_that_begins_a_comment_does_not_end_it() {
+        let text = "{ /*/ a, */ }";
+        assert_eq!(&text[..after_all_comments(text, 1)], "{ /*/ a, */");
+        assert_eq!(after_all_comments("{ /*/", 1), 5);
     }
 
     #[test]
