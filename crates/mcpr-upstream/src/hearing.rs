@@ -99,7 +99,8 @@ impl Hearing {
 
     /// Asks for everything anew: the session has been renewed.
     pub(crate) fn renew(&mut self, introduced: &Introduced) {
-        self.tasks.abort_all();
+        // They end with their set. Told to end within it, each would stay there for as long as the connection lives.
+        self.tasks = JoinSet::new();
         self.interrupt();
         self.hear_feeds(introduced);
     }
@@ -196,3 +197,6 @@ fn is_a_break(failed: &Failed) -> bool {
     use mcpr_transport::FailedKind::{Closed, Unreachable};
     matches!(failed.kind, Closed | Unreachable)
 }
+
+#[cfg(test)]
+mod tests;

@@ -116,6 +116,7 @@ impl Wishes {
         let asked = Arc::new(Asked::default());
         let mut wanted = self.0.lock();
         wanted.names.iter().for_each(|name| asked.add(name));
+        wanted.asked.retain(|asked| asked.strong_count() > 0);
         wanted.asked.push(Arc::downgrade(&asked));
         asked
     }
@@ -144,14 +145,16 @@ impl Asked {
         });
     }
 
-    /// Takes something out. What was refused is asked for again: there may have been too much of it.
+    /// Takes something out. What was refused is asked for again if that was granted: there may have been too much.
     fn remove(&self, name: &str) {
         self.0.send_if_modified(|book| {
-            let removed = book.wishes.remove(name).is_some();
-            if removed {
+            let Some(gone) = book.wishes.remove(name) else {
+                return false;
+            };
+            if matches!(gone.standing, Standing::Stands) {
                 book.ask_again_for_refused();
             }
-            removed
+            true
         });
     }
 
