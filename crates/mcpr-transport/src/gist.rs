@@ -28,6 +28,9 @@ struct Objects<'t> {
     rest: &'t [u8],
 }
 
+/// More than any number of ours takes, in bytes, with what may stand around it.
+const LONGEST_ID: usize = 64;
+
 /// The ids of the requests that a text answers, object by object; one of two minds answers none.
 pub(crate) fn answered(text: &[u8]) -> impl Iterator<Item = u64> {
     Objects::of(text).filter_map(|gist| gist.answered())
@@ -58,9 +61,12 @@ impl Gist {
             b"method" => self.asks = true,
             b"result" | b"error" => self.answers = true,
             b"id" => {
+                let value = &value[..value.len().min(LONGEST_ID)];
                 let ended = value.iter().position(|byte| b",}]".contains(byte));
                 let id = ended.and_then(|end| number(&value[..end]));
-                self.ids.extend(id.filter(|id| !self.ids.contains(id)));
+                // Two are as many as it takes to be of two minds.
+                self.ids
+                    .extend(id.filter(|id| self.ids.len() < 2 && !self.ids.contains(id)));
             }
             _ => self.strange = true,
         }
@@ -162,6 +168,14 @@ mod tests {
         }
         let two = br#"{"jsonrpc":"2.0","id":7,"result":{}}{"jsonrpc":"2.0","id":8,"result":{}}"#;
         assert_eq!(ids(two), [7, 8]);
+    }
+
+    #[test]
+    fn sec_05_a_text_of_nothing_but_ids_is_read_once() {
+        let numbers: String = (0..200_000).map(|id| format!("\"id\":{id},")).collect();
+        for text in [format!("{{{numbers}"), format!("{{{}", "\"id\":".repeat(1 << 20))] {
+            assert_eq!(ids(text.as_bytes()), [0; 0]);
+        }
     }
 
     #[test]
