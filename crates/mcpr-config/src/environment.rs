@@ -223,7 +223,6 @@ pub(crate) mod tests {
     }
 
     #[cfg(unix)]
-    #[cfg(unix)]
     #[test]
     fn cfg_04_sec_05_what_is_no_file_or_has_no_end_is_not_read() {
         let folder = tempfile::tempdir().unwrap();
@@ -246,6 +245,7 @@ pub(crate) mod tests {
         assert!(Process.read_private(&pipe).is_err());
     }
 
+    #[cfg(unix)]
     #[test]
     fn cfg_03_a_private_file_that_others_may_read_is_refused() {
         use std::os::unix::fs::PermissionsExt;

@@ -80,9 +80,18 @@ impl Locations {
             with(secrets, ".lock"),
             Vault::at(secrets).key_path().to_owned(),
         ];
+        let folders = [
+            Some(logs),
+            self.secrets.own.as_ref(),
+            self.secrets.credentials.as_ref(),
+        ];
         let file = real(file);
         own.iter().chain(sources).any(|own| real(own) == file)
-            || file.exists() && file.parent().is_some_and(|folder| folder == real(logs))
+            || file.exists()
+                && folders
+                    .into_iter()
+                    .flatten()
+                    .any(|folder| file.parent() == Some(&*real(folder)))
     }
 }
 

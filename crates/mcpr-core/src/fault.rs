@@ -214,7 +214,10 @@ fn route_message(error: &RouteError, said: Option<&str>) -> String {
         }
         RouteErrorKind::AuthRequired => "; check the credentials in its entry of the configuration",
         RouteErrorKind::Malformed => "; look at what it has done before you send the request again",
-        RouteErrorKind::TurnedAway => "; check the address in its entry of the configuration",
+        RouteErrorKind::TurnedAway => {
+            "; if it says that the request is too long, send less at once, else check the address in its entry of the \
+             configuration"
+        }
         RouteErrorKind::TooLarge => "; ask for less at once, or raise `limits.serverMessage`",
         _ => "",
     };
@@ -240,11 +243,9 @@ impl Fault {
         match self {
             Self::Server(_) => None,
             Self::Route(error) => Some(route_message(error, None)),
-            Self::TaskRefused { server, .. } => {
-                let said = String::new();
-                let server = server.clone();
-                Some(Self::TaskRefused { server, said }.to_string())
-            }
+            Self::TaskRefused { server, .. } => Some(format!(
+                "server `{server}` does not tell how the task stands that it has made of the call"
+            )),
             _ => Some(self.to_string()),
         }
     }

@@ -14,6 +14,9 @@ use tokio_util::sync::CancellationToken;
 /// The format of a stored listing; the text itself says its version too.
 const LISTING_FORMAT: u32 = 1;
 
+/// How long it is remembered of which era a server is, in seconds; it is found out again then.
+const VERDICT_LIFE: i64 = 90 * 24 * 60 * 60;
+
 /// The gateway's memory over runs.
 pub(crate) struct Recollection {
     verdicts: Mutex<HashMap<String, Verdict>>,
@@ -75,6 +78,10 @@ pub(crate) async fn recall(store: &dyn Store) -> Result<Recalled, StoreError> {
 }
 
 async fn recall_verdicts(store: &dyn Store) -> Result<HashMap<String, Verdict>, StoreError> {
+    // What cannot be forgotten now is forgotten at a later start.
+    let _ = store
+        .prune_verdicts(Timestamp::from_unix(Timestamp::now().unix() - VERDICT_LIFE))
+        .await;
     let stored = store.verdicts().await?.into_iter();
     Ok(stored
         .filter_map(|stored| Some((stored.key, Verdict::parse(&stored.body)?)))

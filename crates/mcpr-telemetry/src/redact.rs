@@ -30,8 +30,8 @@ pub struct Secrets(Arc<RwLock<Arc<Known>>>);
 impl Secrets {
     /// Registers the value of a header, an environment variable or a token.
     ///
-    /// Also registered are the ways in which the value is likely to be quoted: as it stands in JSON,
-    /// without its scheme (`Bearer …`), and each long line of it. Values under six characters are
+    /// Also registered are the ways in which the value is likely to be quoted: as the JSON of several
+    /// languages, a URL and a form spell it, in small letters, without its scheme (`Bearer …`), and each long line of it. Values under six characters are
     /// ignored, since replacing every `1` or `true` would make the log unreadable.
     pub fn add(&self, value: &str) {
         Arc::make_mut(&mut self.0.write()).add(value);

@@ -1,5 +1,6 @@
 //! Copies what a gateway keeps, whether or not it runs.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use mcpr_admin::ExitCode;
@@ -71,6 +72,7 @@ fn write(locations: &Locations, file: &Path, force: bool) -> Result<Written, Pro
     let paths = &locations.paths;
     let beside = beside(file);
     refuse_own(locations, &[file, beside.as_path()])?;
+    let _alone = alone_in(file);
     if !force {
         refuse_present([file, beside.as_path()])?;
     }
@@ -85,6 +87,14 @@ fn write(locations: &Locations, file: &Path, force: bool) -> Result<Written, Pro
         bytes,
         secrets: has_secrets.then_some(beside),
     })
+}
+
+/// Waits until no other backup is written into the folder of this file, and keeps others out until it is dropped. Not
+/// every file system has locks.
+fn alone_in(file: &Path) -> Option<File> {
+    let folder = File::open(file.parent()?).ok()?;
+    folder.lock().ok()?;
+    Some(folder)
 }
 
 /// Where the secrets go.

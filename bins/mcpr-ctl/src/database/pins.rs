@@ -132,7 +132,10 @@ impl Stored {
         }
         match server_and_tool(name, servers.by_ref()) {
             Some((server, tool)) => (Some(server.as_str()), Some(tool)),
-            None => (Some(name), None),
+            None => (
+                Some(name.split_once('.').map_or(name, |(server, _)| server)),
+                None,
+            ),
         }
     }
 }

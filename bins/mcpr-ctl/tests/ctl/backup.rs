@@ -101,6 +101,8 @@ fn ctl_04_a_backup_replaces_a_file_only_when_that_is_said_and_never_what_it_copi
 fn ctl_04_nothing_is_written_into_a_file_of_mcpr_itself() {
     let stage = kept();
     fs::write(stage.path("mcpr.json"), "{}").unwrap();
+    fs::create_dir(stage.path("secrets")).unwrap();
+    fs::write(stage.path("secrets/x"), "hunter2").unwrap();
     let before = stage.ctl(&["tokens", "ls", "--json"]).json();
     for own in [
         "mcpr.db",
@@ -109,6 +111,7 @@ fn ctl_04_nothing_is_written_into_a_file_of_mcpr_itself() {
         "mcpr.json",
         "secrets.json",
         "secrets.key",
+        "secrets/x",
         "./mcpr.db",
     ] {
         for words in [

@@ -77,7 +77,8 @@ pub struct PinChange {
     pub notes: Vec<String>,
 }
 
-/// Takes definitions that servers list now for approved: all of them or none.
+/// Takes definitions that servers list now for approved: none of them if one is another by now. Each server's are
+/// stored together, and those of another one by themselves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApprovePins {

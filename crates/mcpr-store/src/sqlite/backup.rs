@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// `None` if there is no database. What was acknowledged before is in the copy, as of one moment, whether or
 /// not a gateway runs. The copy is for its owner alone, and is there whole or not at all.
 ///
-/// Blocks for as long as the disk takes.
+/// Blocks for as long as the disk takes. No two may be under way at once to the same file.
 ///
 /// # Errors
 ///
@@ -78,9 +78,8 @@ fn of_copy(path: &Path) -> impl FnOnce(io::Error) -> Fault {
     move |error| Fault::Store(DatabaseError::new(path, fault(&error), Some(Box::new(error))).into())
 }
 
-/// A place beside that file which no other process uses.
 fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
+    name.push(".new");
     name.into()
 }

@@ -253,12 +253,11 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
 fn open(path: &Path) -> Result<Take<File>, TlsError> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let opened = rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from);
-    let opened = opened
-        .map(File::from)
-        .and_then(|file| match file.metadata()?.is_file() {
-            true => Ok(file.take(MOST)),
-            false => Err(io::Error::other("it is no file")),
-        });
+    let opened = opened.map(File::from).and_then(|file| match file.metadata()? {
+        data if !data.is_file() => Err(io::Error::other("it is no file")),
+        data if data.len() > MOST => Err(io::Error::other("it is longer than 4 MiB")),
+        _ => Ok(file.take(MOST)),
+    });
     opened.map_err(|source| TlsError::Unreadable {
         path: path.to_owned(),
         source,

@@ -82,7 +82,7 @@ impl<'a> Draft<'a> {
         name.push(place.file_name().ok_or_else(none)?);
         name.push(format!(".{}.tmp", process::id()));
         let aside = place.with_file_name(name);
-        let _ = fs::remove_file(&aside); // What an export left that was killed.
+        let _ = fs::remove_file(&aside); // What an earlier process of this number left.
         let writer = BufWriter::new(for_owner_only().open(&aside)?);
         Ok(Self {
             path,
