@@ -39,6 +39,16 @@ impl ToolFilter {
             deny: patterns(deny),
         })
     }
+
+    /// Tells of a tool whether these lists keep it away.
+    pub fn kept_away(&self) -> impl Fn(&str) -> bool + use<> {
+        let patterns = self.patterns();
+        move |tool| {
+            patterns
+                .as_ref()
+                .is_some_and(|patterns| patterns.keeps_away(tool).is_some())
+        }
+    }
 }
 
 impl ToolPatterns {

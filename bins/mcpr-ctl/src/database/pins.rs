@@ -151,12 +151,7 @@ impl Seen {
             approved.put(tool.as_str().into(), Pin::stored(definition.clone()));
             since.insert(tool.as_str().into(), *at);
         }
-        let patterns = entry.tools.patterns();
-        let is_kept_away = |tool: &str| {
-            patterns
-                .as_ref()
-                .is_some_and(|patterns| patterns.keeps_away(tool).is_some())
-        };
+        let is_kept_away = entry.tools.kept_away();
         Some(Self {
             server: entry.name.to_string(),
             since,

@@ -56,12 +56,7 @@ impl Judge {
         if let Some(known) = self.known.get(&entry.name).filter(is_same) {
             return Some(known.judged.clone());
         }
-        let patterns = entry.tools.patterns();
-        let is_kept_away = |tool: &str| {
-            patterns
-                .as_ref()
-                .is_some_and(|patterns| patterns.keeps_away(tool).is_some())
-        };
+        let is_kept_away = entry.tools.kept_away();
         let judged = Compared::new(entry.pins, offers.clone(), approved.pins.clone(), is_kept_away);
         let judged = Arc::new(judged);
         self.tell(&entry.name, &judged);
