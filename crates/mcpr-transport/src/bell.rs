@@ -11,11 +11,11 @@ use std::task::{Context, Poll, Wake, Waker};
 use futures_util::task::AtomicWaker;
 
 /// How often something goes on before other tasks have their turn.
-pub(crate) const ROUNDS: usize = 16;
+const ROUNDS: usize = 16;
 
 /// Tells that there is something to do.
 #[derive(Debug)]
-pub(crate) struct Bell {
+struct Bell {
     rung: AtomicBool,
     /// Whether somebody looks at this moment.
     attended: AtomicBool,
@@ -32,7 +32,7 @@ pub(crate) struct Attended<F> {
 
 impl Bell {
     /// A bell that has been rung.
-    pub(crate) fn new() -> Arc<Self> {
+    fn new() -> Arc<Self> {
         Arc::new(Self {
             rung: AtomicBool::new(true),
             attended: AtomicBool::new(false),
@@ -41,33 +41,23 @@ impl Bell {
     }
 
     /// Notes that there is something to do, of which nobody has to be told.
-    pub(crate) fn set(&self) {
+    fn set(&self) {
         self.rung.store(true, Ordering::SeqCst);
     }
 
-    /// Whether it has been rung and not answered.
-    pub(crate) fn is_rung(&self) -> bool {
-        self.rung.load(Ordering::SeqCst)
-    }
-
-    /// Wakes nobody until it is attended again.
-    pub(crate) fn forget_user(&self) {
-        self.user.take();
-    }
-
     /// From now on whoever attends looks by himself whether it was rung.
-    pub(crate) fn attend(&self, user: &Waker) {
+    fn attend(&self, user: &Waker) {
         self.attended.store(true, Ordering::SeqCst);
         self.user.register(user);
     }
 
     /// From now on whoever attended is woken.
-    pub(crate) fn leave(&self) {
+    fn leave(&self) {
         self.attended.store(false, Ordering::SeqCst);
     }
 
     /// Whether it was rung. If not, whoever attended leaves, and is woken when it rings.
-    pub(crate) fn is_to_be_answered(&self) -> bool {
+    fn is_to_be_answered(&self) -> bool {
         if self.rung.swap(false, Ordering::SeqCst) {
             return true;
         }

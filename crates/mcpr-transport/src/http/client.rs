@@ -1,18 +1,17 @@
 //! Toward servers over HTTP.
 //!
 //! [`Streamable`] speaks streamable HTTP as a [`Transport`](crate::Transport). It is made of a
-//! [`Link`] (requests to one endpoint, sent again where hyper proves them unsent), the state of the
+//! [`Link`] (requests to one endpoint, sent again where nothing of them went out), the state of the
 //! hop (session and version, as headers) and one exchange per request. [`Link`] is also there for
 //! those who move messages without looking into them.
 
 pub(crate) mod address;
 mod answer;
-mod body;
 mod call;
-mod carrier;
 mod connect;
 mod flow;
 mod hop;
+mod http1;
 mod limits;
 mod link;
 mod listen;

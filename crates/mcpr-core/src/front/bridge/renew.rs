@@ -171,7 +171,7 @@ impl Bridge {
         let text = Request::text(&id, request.method.as_str(), request.params_rope());
         let template = self.link.template();
         let mut answer = self.link.post(template.clone(), text).await.ok()?;
-        let session = answer.headers.get(names::SESSION_ID).cloned();
+        let session = answer.headers().get(names::SESSION_ID).cloned();
         while let Some(Ok(text)) = answer.next().await {
             if let Ok(Message::Response(response)) = Message::parse(&text) {
                 return Some(Session::new(template, session, &response.outcome.ok()?));

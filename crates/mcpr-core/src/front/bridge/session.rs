@@ -74,7 +74,7 @@ impl Bridge {
     }
 
     async fn open(&self, request: &Request, answer: Answer) -> Result<(), ErrorObject> {
-        let session = answer.headers.get(names::SESSION_ID).cloned();
+        let session = answer.headers().get(names::SESSION_ID).cloned();
         if let Ok(result) = self.relay(&request.id, answer).await?.outcome {
             let session = Session::new(self.link.template(), session, &result);
             self.renewal.keep(request, &session.headers);

@@ -6,12 +6,12 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::StatusCode;
 use http::header::{self, HeaderMap, HeaderValue};
-use http::{Response, StatusCode};
-use hyper::body::Incoming;
 use tokio::time::timeout;
 
 use super::flow::{Events, Flow, Whole};
+use super::http1::Head;
 use super::link::Link;
 use super::pool::{self, Wire};
 use crate::Failed;
@@ -30,11 +30,9 @@ const ENDING: Duration = Duration::from_secs(1);
 pub struct Answer {
     /// What the server says about the request.
     pub status: StatusCode,
-    /// The headers.
-    pub headers: HeaderMap,
     media: Media,
     /// Boxed, because an answer is handed on several times before it is read.
-    body: Box<Body>,
+    parts: Box<(Head, Body)>,
     link: Link,
 }
 
@@ -56,20 +54,12 @@ enum Body {
 }
 
 impl Media {
-    /// The media type without its parameters, in any case (RFC 9110, section 8.3.1).
-    pub fn of(headers: &HeaderMap) -> Self {
-        let value = headers.get(header::CONTENT_TYPE);
-        if value.is_some_and(|value| value == "application/json") {
-            return Self::Json;
-        }
-        let value = value.and_then(|value| value.to_str().ok());
-        let essence = value
-            .and_then(|value| value.split(';').next())
-            .unwrap_or_default()
-            .trim();
-        match essence {
-            json if json.eq_ignore_ascii_case("application/json") => Self::Json,
-            events if events.eq_ignore_ascii_case("text/event-stream") => Self::Events,
+    /// What a content type names, in any case and whatever its parameters are (RFC 9110, section 8.3.1).
+    fn named(content_type: &[u8]) -> Self {
+        let essence = content_type.split(|&byte| byte == b';').next().unwrap_or_default();
+        match essence.trim_ascii() {
+            json if json.eq_ignore_ascii_case(b"application/json") => Self::Json,
+            events if events.eq_ignore_ascii_case(b"text/event-stream") => Self::Events,
             _ => Self::Other,
         }
     }
@@ -99,13 +89,12 @@ impl fmt::Display for Coding<'_> {
 }
 
 impl Answer {
-    pub(super) fn new(response: Response<Incoming>, wire: Wire, link: &Link) -> Self {
-        let (head, incoming) = response.into_parts();
-        let media = match Coding::of(&head.headers) {
-            Some(_) => Media::Other, // Nobody asked for it, and what it unpacks to has no bound.
-            None => Media::of(&head.headers),
+    pub(super) fn new(head: Head, wire: Wire, link: &Link) -> Self {
+        let media = match head.content_type() {
+            Some(content_type) if !head.is_packed => Media::named(content_type),
+            _ => Media::Other, // Nobody asked for a coding, and what it unpacks to has no bound.
         };
-        let flow = Flow::new(incoming, wire, pool::keep_alive(&head.headers));
+        let flow = Flow::new(wire, head.keep_alive().and_then(pool::keep_alive));
         let body = match media {
             Media::Events if head.status.is_success() => Body::Events(Events::new(flow, link.limits().event)),
             Media::Json => Body::Whole(Whole::strict(flow, link.limits().body)),
@@ -113,11 +102,15 @@ impl Answer {
         };
         Self {
             status: head.status,
-            headers: head.headers,
             media,
-            body: Box::new(body),
+            parts: Box::new((head, body)),
             link: link.clone(),
         }
+    }
+
+    /// The header fields.
+    pub fn headers(&self) -> HeaderMap {
+        self.parts.0.headers()
     }
 
     /// What the body is said to be.
@@ -127,7 +120,7 @@ impl Answer {
 
     /// Whether messages come one by one.
     pub fn is_stream(&self) -> bool {
-        matches!(*self.body, Body::Events(_))
+        matches!(self.parts.1, Body::Events(_))
     }
 
     /// The next message, unparsed; `None` at the end. Cancel-safe.
@@ -164,7 +157,7 @@ impl Answer {
 
     /// The next event, whatever its name; a body that is no stream is one event.
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, Failed>>> {
-        let next = match &mut *self.body {
+        let next = match &mut self.parts.1 {
             Body::Events(events) => ready!(events.poll_event(cx)),
             Body::Whole(whole) => {
                 let text = ready!(whole.poll_once(cx));
@@ -186,21 +179,21 @@ impl Answer {
 
     /// Makes this the continuation of a stream that had got to `last_id`.
     pub(super) fn continues(&mut self, last_id: Bytes, retry: Option<Duration>) {
-        if let Body::Events(events) = &mut *self.body {
+        if let Body::Events(events) = &mut self.parts.1 {
             events.parser = Parser::resumed(self.link.limits().event, last_id, retry);
         }
     }
 
     /// Takes no more from the answer, and gives its connection back if the end is near.
     pub(super) fn release(self) {
-        let mut flow = match *self.body {
+        let mut flow = match self.parts.1 {
             Body::Whole(whole) => whole.into_flow(),
             Body::Events(events) => events.into_flow(),
         };
         if flow.drain() {
             return;
         }
-        let end = async move { while let Some(Ok(_)) = poll_fn(|cx| flow.poll_data(cx)).await {} };
+        let end = async move { while let Some(Ok(_)) = poll_fn(|cx| flow.poll_data(cx, 0)).await {} };
         let stop = self.link.stop().child_token();
         self.link
             .tasks()
@@ -208,7 +201,7 @@ impl Answer {
     }
 
     fn parser(&self) -> Option<&Parser> {
-        match &*self.body {
+        match &self.parts.1 {
             Body::Events(events) => Some(&events.parser),
             Body::Whole(_) => None,
         }

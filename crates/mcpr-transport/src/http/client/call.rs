@@ -112,7 +112,7 @@ impl Call {
         };
         let welcome = answer.status.is_success() && answer.media() != Media::Other;
         if self.handshake && welcome {
-            let session = session_of(&answer.headers);
+            let session = session_of(&answer.headers());
             session
                 .into_iter()
                 .for_each(|session| self.shared.hop.adopt(self.stamp.generation, session));

@@ -1,36 +1,21 @@
 //! Makes connections.
 
+use std::future::poll_fn;
 use std::io;
-use std::path::Path;
 use std::time::Duration;
 
-use http::{HeaderValue, Method, Request, Uri, header};
-use hyper::client::conn::http1;
-use hyper::upgrade::Upgraded;
-use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
+use mcpr_protocol::Rope;
 use tokio::net::{TcpStream, UnixStream, lookup_host};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tracing::debug;
 
 use super::address::Origin;
-use super::body::Once;
-use super::carrier::{Carrier, Carriers};
+use super::http1::{Connection, Open, Stream};
 use super::proxy::Proxy;
-use super::verdict;
 use crate::{Failed, FailedKind};
 
-/// The sending half of one connection.
-pub(super) type Sender = http1::SendRequest<Once>;
-
-/// What bytes go to and fro on.
-pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
-
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Stream for S {}
-
-/// Makes connections to one origin, and owns the tasks that run them.
+/// Makes connections to one origin.
 #[derive(Debug)]
 pub(super) struct Connector {
     pub(super) origin: Origin,
@@ -39,102 +24,90 @@ pub(super) struct Connector {
     pub(super) tasks: TaskTracker,
     pub(super) stop: CancellationToken,
     /// What is connected.
-    pub(super) open: Carriers,
+    pub(super) open: Open,
 }
 
 impl Connector {
     /// A new connection, ready for its first request.
-    pub(super) async fn connect(&self) -> Result<Carrier, Failed> {
-        if self.stop.is_cancelled() {
-            return Err(Failed::unsent(
-                FailedKind::Closed,
-                "the connection was closed by mcpr",
-            ));
-        }
-        timeout(self.timeout, self.dial()).await.unwrap_or_else(|_| {
+    pub(super) async fn connect(&self) -> Result<Connection, Failed> {
+        let dialled = timeout(self.timeout, self.dial()).await;
+        let stream = dialled.unwrap_or_else(|_| {
             let after = format!("no answer within {:?}", self.timeout);
             Err(self.unreachable(&after))
-        })
+        })?;
+        let connection = Connection::new(stream, &self.open);
+        // Whoever stops us from now on finds it among those that are open.
+        if self.stop.is_cancelled() {
+            let detail = "the connection was closed by mcpr";
+            return Err(Failed::unsent(FailedKind::Closed, detail));
+        }
+        Ok(connection)
     }
 
-    async fn dial(&self) -> Result<Carrier, Failed> {
+    async fn dial(&self) -> Result<Box<dyn Stream>, Failed> {
         if let Some(socket) = &self.origin.socket {
-            return self.local(socket).await;
+            let stream = UnixStream::connect(socket).await;
+            return Ok(Box::new(stream.map_err(|error| self.unreachable(&error))?));
         }
         if let Some(proxy) = &self.proxy {
             return self.dial_through(proxy).await;
         }
         let tcp = self.tcp(&self.origin).await?;
         if self.origin.secure {
-            self.secured(tcp).await
+            Ok(Box::new(self.encrypted(&self.origin, tcp).await?))
         } else {
-            self.handshake(tcp).await
+            Ok(Box::new(tcp))
         }
     }
 
-    async fn local(&self, socket: &Path) -> Result<Carrier, Failed> {
-        let stream = UnixStream::connect(socket).await;
-        self.handshake(stream.map_err(|error| self.unreachable(&error))?)
-            .await
-    }
-
-    async fn dial_through(&self, proxy: &Proxy) -> Result<Carrier, Failed> {
+    async fn dial_through(&self, proxy: &Proxy) -> Result<Box<dyn Stream>, Failed> {
         let tcp = self.tcp(&proxy.at).await?;
         if proxy.at.secure {
             let stream = self.encrypted(&proxy.at, tcp).await?;
-            self.beyond(proxy, stream).await
+            self.beyond(proxy, Box::new(stream)).await
         } else {
-            self.beyond(proxy, tcp).await
+            self.beyond(proxy, Box::new(tcp)).await
         }
     }
 
     /// Over a connection to the proxy: it reads plain requests itself, all else goes through a tunnel.
-    async fn beyond(&self, proxy: &Proxy, stream: impl Stream) -> Result<Carrier, Failed> {
+    async fn beyond(&self, proxy: &Proxy, stream: Box<dyn Stream>) -> Result<Box<dyn Stream>, Failed> {
         if !self.origin.secure {
-            return self.handshake(stream).await;
+            return Ok(stream);
         }
         let tunnel = self.tunnel(proxy, stream).await?;
-        self.secured(tunnel).await
+        Ok(Box::new(self.encrypted(&self.origin, tunnel).await?))
     }
 
     /// Has the proxy connect us to the origin (RFC 9110, section 9.3.6).
-    async fn tunnel(&self, proxy: &Proxy, stream: impl Stream) -> Result<TokioIo<Upgraded>, Failed> {
-        let made = http1::handshake(TokioIo::new(stream)).await;
-        let (mut sender, connection) = made.map_err(|error| self.unreachable(&error))?;
-        let stop = self.stop.child_token();
-        self.tasks
-            .spawn(stop.run_until_cancelled_owned(connection.with_upgrades()));
-        let wish = self.wish(proxy).map_err(|error| self.unreachable(&error))?;
-        let broken = |error: hyper::Error| self.unreachable(&verdict::innermost(&error));
-        let answer = sender.send_request(wish).await.map_err(broken)?;
-        if !answer.status().is_success() {
-            return Err(self.unreachable(&proxy.refusal(answer.status())));
+    async fn tunnel(&self, proxy: &Proxy, stream: Box<dyn Stream>) -> Result<Box<dyn Stream>, Failed> {
+        let mut connection = Connection::new(stream, &self.open);
+        connection.send(self.wish(proxy), Rope::new());
+        let answer = poll_fn(|cx| connection.poll_head(cx)).await;
+        let answer = answer.map_err(|lost| self.unreachable(&lost.why))?;
+        if !answer.status.is_success() {
+            return Err(self.unreachable(&proxy.refusal(answer.status)));
         }
-        let tunnel = hyper::upgrade::on(answer).await.map_err(broken)?;
-        Ok(TokioIo::new(tunnel))
+        // Who is called by TLS does not speak first.
+        let tunnel = connection.into_stream();
+        tunnel.ok_or_else(|| self.unreachable(&"what comes through it is not TLS"))
     }
 
-    fn wish(&self, proxy: &Proxy) -> Result<Request<Once>, http::Error> {
+    fn wish(&self, proxy: &Proxy) -> Vec<u8> {
         let to = format!("{}:{}", self.origin.host, self.origin.port);
-        let mut wish = Request::new(Once::new(None));
-        *wish.method_mut() = Method::CONNECT;
-        *wish.uri_mut() = Uri::try_from(&to)?;
-        let headers = wish.headers_mut();
-        headers.insert(header::HOST, HeaderValue::try_from(to)?);
+        let mut wish = format!("CONNECT {to} HTTP/1.1\r\nhost: {to}\r\n").into_bytes();
         if let Some(authorization) = &proxy.authorization {
-            headers.insert(header::PROXY_AUTHORIZATION, authorization.clone());
+            wish.extend_from_slice(b"proxy-authorization: ");
+            wish.extend_from_slice(authorization.as_bytes());
+            wish.extend_from_slice(b"\r\n");
         }
-        Ok(wish)
+        wish.extend_from_slice(b"\r\n");
+        wish
     }
 
     async fn tcp(&self, to: &Origin) -> Result<TcpStream, Failed> {
         let stream = first_address(to, self.timeout).await.and_then(tuned);
         stream.map_err(|error| self.unreachable(&error))
-    }
-
-    async fn secured(&self, stream: impl Stream) -> Result<Carrier, Failed> {
-        let stream = self.encrypted(&self.origin, stream).await?;
-        self.handshake(stream).await
     }
 
     #[cfg(feature = "tls")]
@@ -146,18 +119,6 @@ impl Connector {
     #[cfg(not(feature = "tls"))]
     async fn encrypted<S: Stream>(&self, _: &Origin, _: S) -> Result<S, Failed> {
         Err(self.unreachable(&"this build speaks no https; build it with the feature `tls`"))
-    }
-
-    async fn handshake(&self, stream: impl Stream) -> Result<Carrier, Failed> {
-        let made = http1::handshake(TokioIo::new(stream)).await;
-        let (sender, connection) = made.map_err(|error| self.unreachable(&error))?;
-        let running = async move {
-            if let Err(error) = connection.await {
-                debug!(%error, "a connection ended");
-            }
-        };
-        let carrier = Carrier::new(sender, Box::pin(running), self.stop.clone(), &self.open);
-        Ok(carrier)
     }
 
     fn unreachable(&self, reason: &dyn std::fmt::Display) -> Failed {

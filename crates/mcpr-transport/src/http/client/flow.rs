@@ -1,25 +1,21 @@
 //! The bytes of an answer, read as one text or as a stream of events.
 
-use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http_body::{Body as _, Frame};
-use hyper::body::Incoming;
 
+use super::http1::Broken;
 use super::pool::Wire;
-use super::verdict;
 use crate::sse::{Event, Parser};
 use crate::{Failed, FailedKind};
 
 /// The bytes of an answer, and the connection that they come from.
 #[derive(Debug)]
 pub(super) struct Flow {
-    incoming: Incoming,
+    /// None once it was read to its end.
     wire: Option<Wire>,
     keep: Option<Duration>,
-    ended: bool,
 }
 
 /// A body that is read to its end.
@@ -43,66 +39,53 @@ pub(super) struct Events {
 /// Why a body cannot be read on.
 #[derive(Debug)]
 pub(super) enum Fault {
-    Broken(hyper::Error),
+    Broken(Broken),
     TooLong(String),
 }
 
 impl Flow {
     /// `keep` is how long the server keeps the connection afterwards, where it says so.
-    pub(super) fn new(incoming: Incoming, wire: Wire, keep: Option<Duration>) -> Self {
+    pub(super) fn new(wire: Wire, keep: Option<Duration>) -> Self {
         Self {
-            incoming,
             wire: Some(wire),
             keep,
-            ended: false,
         }
     }
 
-    /// The next piece; at the end the connection goes back.
-    pub(super) fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Fault>>> {
-        while !self.ended {
-            match ready!(self.poll_frame(cx)) {
-                None => self.end(),
-                Some(Err(error)) => {
-                    self.ended = true;
-                    return Poll::Ready(Some(Err(Fault::Broken(error))));
-                }
-                Some(Ok(frame)) => {
-                    if let Ok(piece) = frame.into_data() {
-                        return Poll::Ready(Some(Ok(piece)));
-                    }
-                }
+    /// The next piece; at the end the connection goes back. What is known to be no longer than `whole` bytes
+    /// comes in one.
+    pub(super) fn poll_data(&mut self, cx: &mut Context<'_>, whole: usize) -> Poll<Option<Result<Bytes, Fault>>> {
+        let Some(wire) = &mut self.wire else {
+            return Poll::Ready(None);
+        };
+        Poll::Ready(match ready!(wire.poll_data(cx, whole)) {
+            Some(Ok(piece)) => Some(Ok(piece)),
+            Some(Err(broken)) => {
+                self.wire = None;
+                Some(Err(Fault::Broken(broken)))
             }
-        }
-        Poll::Ready(None)
-    }
-
-    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<hyper::Result<Frame<Bytes>>>> {
-        let incoming = &mut self.incoming;
-        match &mut self.wire {
-            Some(wire) => wire
-                .carrier
-                .poll_for(cx, |cx| Pin::new(&mut *incoming).poll_frame(cx)),
-            None => Pin::new(incoming).poll_frame(cx),
-        }
+            None => {
+                self.end();
+                None
+            }
+        })
     }
 
     /// Whether the end is here already; the connection goes back then.
     pub(super) fn is_at_end(&mut self) -> bool {
-        if !self.ended && self.incoming.is_end_stream() {
+        if self.wire.as_ref().is_some_and(Wire::is_at_end) {
             self.end();
         }
-        self.ended
+        self.wire.is_none()
     }
 
     /// Takes what is there; whether that was the end.
     pub(super) fn drain(&mut self) -> bool {
         let mut cx = Context::from_waker(Waker::noop());
-        self.is_at_end() || matches!(self.poll_data(&mut cx), Poll::Ready(None | Some(Err(_))))
+        self.is_at_end() || matches!(self.poll_data(&mut cx, 0), Poll::Ready(None | Some(Err(_))))
     }
 
     fn end(&mut self) {
-        self.ended = true;
         if let Some(wire) = self.wire.take() {
             wire.give_back(self.keep);
         }
@@ -110,7 +93,8 @@ impl Flow {
 
     /// How many bytes the server announces beyond those read.
     fn expected(&self) -> usize {
-        usize::try_from(self.incoming.size_hint().lower()).unwrap_or(usize::MAX)
+        let left = self.wire.as_ref().and_then(Wire::left);
+        usize::try_from(left.unwrap_or(0)).unwrap_or(usize::MAX)
     }
 }
 
@@ -149,30 +133,28 @@ impl Whole {
 
     /// Reads to the end; what comes in one piece is not copied.
     fn poll_text(&mut self, cx: &mut Context<'_>) -> Poll<Result<Bytes, Fault>> {
-        while let Some(piece) = ready!(self.flow.poll_data(cx)) {
+        let limit = self.limit;
+        let too_long = || Fault::TooLong(format!("the answer is longer than {limit} bytes"));
+        if self.strict && self.flow.expected() > self.limit - self.read.len() {
+            return Poll::Ready(Err(too_long()));
+        }
+        while let Some(piece) = ready!(self.flow.poll_data(cx, self.limit)) {
             match piece {
                 Err(fault) if self.strict => return Poll::Ready(Err(fault)),
                 Err(_) => break,
-                Ok(piece) if self.read.len() + piece.len() > self.limit => {
+                Ok(piece) if piece.len() > self.limit - self.read.len() => {
                     if self.strict {
-                        let fault = format!("the answer is longer than {} bytes", self.limit);
-                        return Poll::Ready(Err(Fault::TooLong(fault)));
+                        return Poll::Ready(Err(too_long()));
                     }
                     self.read
                         .extend_from_slice(&piece[..self.limit - self.read.len()]);
                     break;
                 }
                 Ok(piece) if self.read.is_empty() && self.flow.is_at_end() => return Poll::Ready(Ok(piece)),
-                Ok(piece) => self.add(&piece),
+                Ok(piece) => self.read.extend_from_slice(&piece),
             }
         }
         Poll::Ready(Ok(self.read.split().freeze()))
-    }
-
-    fn add(&mut self, piece: &[u8]) {
-        let rest = self.limit - self.read.len() - piece.len();
-        self.read.reserve(piece.len() + self.flow.expected().min(rest));
-        self.read.extend_from_slice(piece);
     }
 
     pub(super) fn into_flow(self) -> Flow {
@@ -196,7 +178,7 @@ impl Events {
                 Err(error) => return Poll::Ready(Some(Err(Fault::TooLong(error.to_string())))),
                 Ok(None) => {}
             }
-            match ready!(self.flow.poll_data(cx)) {
+            match ready!(self.flow.poll_data(cx, 0)) {
                 Some(Ok(piece)) => self.parser.push(piece),
                 Some(Err(fault)) => return Poll::Ready(Some(Err(fault))),
                 None => return Poll::Ready(None),
@@ -213,7 +195,7 @@ impl Fault {
     pub(super) fn failed(&self, origin: &dyn std::fmt::Display) -> Failed {
         match self {
             Self::Broken(error) => {
-                let detail = format!("{origin} broke off its answer: {}", verdict::innermost(error));
+                let detail = format!("{origin} broke off its answer: {error}");
                 Failed::maybe_sent(FailedKind::Closed, detail)
             }
             Self::TooLong(what) => Failed::maybe_sent(FailedKind::TooLarge, format!("{origin}: {what}")),

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use http::header::{self, HeaderMap};
-use http::{Request, StatusCode, Uri};
+use http::uri::{PathAndQuery, Uri};
+use http::StatusCode;
 use mcpr_protocol::Rope;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -15,15 +16,14 @@ use tracing::debug;
 
 use super::address::{self, Origin};
 use super::answer::Answer;
-use super::body::Once;
-use super::carrier::Carriers;
 use super::connect::Connector;
+use super::http1::{Head, Lost, Open};
 use super::limits::Limits;
 use super::parcel::{self, Parcel};
-use super::pool::{Outcome, Pool, Sent, Wire};
+use super::pool::{Pool, Wire};
 use super::proxy::Proxy;
 use super::target::Target;
-use super::verdict::{self, Mask};
+use super::verdict::Mask;
 use crate::{Failed, FailedKind};
 
 /// How often a request that was proven unsent goes out again before it is given up.
@@ -48,7 +48,7 @@ pub struct Underway {
 /// What a request is waiting for.
 enum Way {
     /// The head of the answer, on this connection; kept is what it would be sent again with.
-    Out(Wire, Sent, Box<(Parcel, Uri)>),
+    Out(Wire, Box<(Parcel, Uri)>),
     /// What is seldom: sent again, or led elsewhere.
     Seldom(Pin<Box<dyn Future<Output = Result<Answer, Failed>> + Send>>),
     /// Nothing any more.
@@ -80,7 +80,7 @@ impl Link {
             timeout: limits.connect,
             tasks: tasks.clone(),
             stop: stop.clone(),
-            open: Carriers::default(),
+            open: Open::default(),
         };
         Self(Arc::new(Inner {
             origin: target.origin().clone(),
@@ -143,10 +143,10 @@ impl Link {
     pub(crate) async fn start(&self, parcel: Parcel) -> Result<Underway, Failed> {
         let path = parcel.path().cloned().unwrap_or_else(|| self.path());
         let mut wire = self.0.pool.wire().await?;
-        let sent = wire.send(self.request(&parcel, &path));
+        wire.send(self.request(&parcel, &path), parcel.body());
         Ok(Underway {
             link: self.clone(),
-            way: Way::Out(wire, sent, Box::new((parcel, path))),
+            way: Way::Out(wire, Box::new((parcel, path))),
         })
     }
 
@@ -195,18 +195,13 @@ impl Link {
         self.0.pool.usable()
     }
 
-    /// A request as it goes out. One that a proxy reads names the whole URL (RFC 9112, section 3.2.2).
-    fn request(&self, parcel: &Parcel, path: &Uri) -> Request<Once> {
-        let Some(proxy) = self.forwarder() else {
-            return parcel.request(path.clone());
-        };
-        let whole = format!("{}{path}", self.0.origin).parse();
-        let mut request = parcel.request(whole.unwrap_or_else(|_| path.clone()));
-        if let Some(authorization) = &proxy.authorization {
-            let headers = request.headers_mut();
-            headers.insert(header::PROXY_AUTHORIZATION, authorization.clone());
+    /// The head of a request. One that a proxy reads names the whole URL (RFC 9112, section 3.2.2).
+    fn request(&self, parcel: &Parcel, path: &Uri) -> Vec<u8> {
+        let to = path.path_and_query().map_or("/", PathAndQuery::as_str);
+        match self.forwarder() {
+            None => parcel.head(to, None),
+            Some(proxy) => parcel.head(&format!("{}{to}", self.0.origin), proxy.authorization.as_ref()),
         }
-        request
     }
 
     /// The proxy that reads the requests and passes them on; through others a tunnel leads.
@@ -218,10 +213,10 @@ impl Link {
     async fn persist(
         self,
         wire: Wire,
-        outcome: Outcome,
+        outcome: Result<Head, Lost>,
         (parcel, path): (Parcel, Uri),
     ) -> Result<Answer, Failed> {
-        let answer = self.head(wire, outcome).await?;
+        let answer = self.head(wire, outcome, &parcel, &path).await?;
         if is_redirect(answer.status) {
             self.follow(parcel, path, answer).await
         } else {
@@ -229,23 +224,24 @@ impl Link {
         }
     }
 
-    /// The head of an answer. A request that hyper gives back was not written: it goes out again at
-    /// once, on a new connection.
-    async fn head(&self, mut wire: Wire, mut outcome: Outcome) -> Result<Answer, Failed> {
+    /// The head of an answer. A request of which nothing was written goes out again at once, on a new
+    /// connection.
+    async fn head(
+        &self,
+        mut wire: Wire,
+        mut outcome: Result<Head, Lost>,
+        parcel: &Parcel,
+        path: &Uri,
+    ) -> Result<Answer, Failed> {
         let mut resends = 0;
         loop {
-            let mut error = match outcome {
-                Ok(response) => return self.answered(Answer::new(response, wire, self)),
-                Err(error) => error,
-            };
-            match error.take_message() {
-                Some(request) if resends < RESENDS => {
-                    resends += 1;
-                    wire = wire.replace().await?;
-                    outcome = wire.outcome(request).await;
-                }
-                unsent => return Err(self.broken(&error.into_error(), unsent.is_some())),
+            match outcome {
+                Ok(head) => return self.answered(Answer::new(head, wire, self)),
+                Err(lost) if lost.unsent && resends < RESENDS => resends += 1,
+                Err(lost) => return Err(self.broken(&lost)),
             }
+            wire = wire.replace().await?;
+            outcome = wire.outcome(self.request(parcel, path), parcel.body()).await;
         }
     }
 
@@ -270,8 +266,8 @@ impl Link {
                 self.0.current.lock().clone_from(&path);
             }
             let mut wire = self.0.pool.wire().await?;
-            let outcome = wire.outcome(self.request(&parcel, &path)).await;
-            answer = self.head(wire, outcome).await?;
+            let outcome = wire.outcome(self.request(&parcel, &path), parcel.body()).await;
+            answer = self.head(wire, outcome, &parcel, &path).await?;
             if !is_redirect(answer.status) {
                 return Ok(answer);
             }
@@ -283,8 +279,8 @@ impl Link {
     /// for, and only with the same method and body.
     fn next_path(&self, path: &Uri, answer: &Answer) -> Result<Uri, Failed> {
         let (origin, status) = (&self.0.origin, answer.status.as_u16());
-        let location = answer
-            .headers
+        let headers = answer.headers();
+        let location = headers
             .get(header::LOCATION)
             .and_then(|value| value.to_str().ok());
         let to = location.and_then(|location| address::resolve(origin, path, location));
@@ -309,15 +305,15 @@ impl Link {
         )))
     }
 
-    /// The failure for what hyper reports once a request was given to it.
-    fn broken(&self, error: &hyper::Error, unsent: bool) -> Failed {
-        let kind = if error.is_parse() {
+    /// The failure of a request that was lost.
+    fn broken(&self, lost: &Lost) -> Failed {
+        let kind = if lost.why.is_malformed() {
             FailedKind::Malformed
         } else {
             FailedKind::Closed
         };
-        let detail = format!("no answer from {}: {}", self.place(), verdict::innermost(error));
-        if unsent {
+        let detail = format!("no answer from {}: {}", self.place(), lost.why);
+        if lost.unsent {
             Failed::unsent(kind, detail)
         } else {
             Failed::maybe_sent(kind, detail)
@@ -356,16 +352,16 @@ impl Future for Underway {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let outcome = match &mut self.way {
-            Way::Out(wire, sent, _) => ready!(wire.poll_outcome(cx, sent)),
+            Way::Out(wire, _) => ready!(wire.poll_head(cx)),
             Way::Seldom(rest) => return rest.as_mut().poll(cx),
             Way::Over => return Poll::Pending,
         };
-        let Way::Out(wire, _, trip) = std::mem::replace(&mut self.way, Way::Over) else {
+        let Way::Out(wire, trip) = std::mem::replace(&mut self.way, Way::Over) else {
             return Poll::Pending;
         };
         match outcome {
-            Ok(response) if !is_redirect(response.status()) => {
-                Poll::Ready(self.link.answered(Answer::new(response, wire, &self.link)))
+            Ok(head) if !is_redirect(head.status) => {
+                Poll::Ready(self.link.answered(Answer::new(head, wire, &self.link)))
             }
             outcome => {
                 let link = self.link.clone();

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use http::{Method, Request, Uri};
+use http::{Method, Uri};
 use mcpr_protocol::Rope;
-
-use super::body::Once;
 
 /// A request that can be sent more than once.
 ///
@@ -21,8 +19,8 @@ pub(crate) struct Parcel {
     body: Option<Rope>,
 }
 
-/// How many headers there is room for beyond those of the template, so that a copy of it need not grow.
-const ROOM: usize = 8;
+/// The room for a head that does for most, in bytes; a small body goes there too.
+const ROOM: usize = 1024;
 
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -75,24 +73,51 @@ impl Parcel {
         self.to.as_ref()
     }
 
-    /// A copy for the wire.
-    pub(super) fn request(&self, path: Uri) -> Request<Once> {
-        let mut request = Request::new(Once::new(self.body.clone()));
-        *request.method_mut() = self.method.clone();
-        *request.uri_mut() = path;
-        let headers = request.headers_mut();
-        headers.clone_from(&self.template);
-        for (name, value) in &self.extra {
-            headers.insert(name.clone(), value.clone());
+    /// A copy of the body for the wire.
+    pub(super) fn body(&self) -> Rope {
+        self.body.clone().unwrap_or_default()
+    }
+
+    /// The head for the wire (RFC 9112, section 3): `to` is what the request line names, and `proxied` what a
+    /// proxy wants to see.
+    pub(super) fn head(&self, to: &str, proxied: Option<&HeaderValue>) -> Vec<u8> {
+        let mut head = Vec::with_capacity(ROOM);
+        for part in [self.method.as_str(), " ", to, " HTTP/1.1\r\n"] {
+            head.extend_from_slice(part.as_bytes());
         }
-        request
+        let is_replaced = |name: &HeaderName| self.extra.iter().any(|(extra, _)| extra == name);
+        for (name, value) in &*self.template {
+            if !is_replaced(name) {
+                write_field(&mut head, name, value);
+            }
+        }
+        for (at, (name, value)) in self.extra.iter().enumerate() {
+            if !self.extra[at + 1..].iter().any(|(later, _)| later == name) {
+                write_field(&mut head, name, value);
+            }
+        }
+        if let Some(value) = proxied {
+            write_field(&mut head, &header::PROXY_AUTHORIZATION, value);
+        }
+        if let Some(body) = &self.body {
+            head.extend_from_slice(b"content-length: ");
+            head.extend_from_slice(itoa::Buffer::new().format(body.len()).as_bytes());
+            head.extend_from_slice(b"\r\n");
+        }
+        head.extend_from_slice(b"\r\n");
+        head
+    }
+}
+
+fn write_field(head: &mut Vec<u8>, name: &HeaderName, value: &HeaderValue) {
+    for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+        head.extend_from_slice(part);
     }
 }
 
 /// What a post carries besides the given headers.
 pub(super) fn post_template(headers: &HeaderMap) -> HeaderMap {
     let mut template = headers.clone();
-    template.reserve(ROOM);
     template.insert(header::ACCEPT, BOTH);
     template.insert(header::CONTENT_TYPE, JSON);
     template

@@ -1,29 +1,20 @@
 //! The connections to one origin.
 
 use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderName, Request, Response};
-use hyper::body::Incoming;
-use hyper::client::conn::TrySendError;
+use bytes::Bytes;
+use mcpr_protocol::Rope;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-use super::body::Once;
-use super::carrier::Carrier;
 use super::connect::Connector;
+use super::http1::{Broken, Connection, Head, Lost};
 use super::limits::Limits;
 use crate::Failed;
-
-/// What hyper says about a request: an answer, or an error that may hold the unsent request.
-pub(super) type Outcome = Result<Response<Incoming>, TrySendError<Request<Once>>>;
-
-/// A request that went out, as the future of what comes of it.
-pub(super) type Sent = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
 /// Keeps connections that are not in use: the one used last is used next.
 #[derive(Debug)]
@@ -37,7 +28,8 @@ pub(super) struct Pool {
 /// A connection in use. Dropped without [`Wire::give_back`] it is closed.
 #[derive(Debug)]
 pub(super) struct Wire {
-    pub(super) carrier: Carrier,
+    /// Boxed, because it is handed on several times.
+    connection: Box<Connection>,
     pool: Arc<Pool>,
 }
 
@@ -51,7 +43,7 @@ struct Shelf {
 
 #[derive(Debug)]
 struct Idle {
-    carrier: Carrier,
+    connection: Box<Connection>,
     until: Instant,
 }
 
@@ -78,7 +70,7 @@ impl Pool {
     /// A connection: one that is there, else a new one.
     pub(super) async fn wire(self: &Arc<Self>) -> Result<Wire, Failed> {
         match self.take() {
-            Some(carrier) => Ok(self.lend(carrier)),
+            Some(connection) => Ok(self.lend(connection)),
             None => self.fresh().await,
         }
     }
@@ -86,13 +78,13 @@ impl Pool {
     /// A new connection.
     pub(super) async fn fresh(self: &Arc<Self>) -> Result<Wire, Failed> {
         // Boxed, as what happens seldom, so that the usual way stays small.
-        let carrier = Box::pin(self.connector.connect()).await?;
-        Ok(self.lend(carrier))
+        let connection = Box::pin(self.connector.connect()).await?;
+        Ok(self.lend(Box::new(connection)))
     }
 
-    fn lend(self: &Arc<Self>, carrier: Carrier) -> Wire {
+    fn lend(self: &Arc<Self>, connection: Box<Connection>) -> Wire {
         Wire {
-            carrier,
+            connection,
             pool: Arc::clone(self),
         }
     }
@@ -101,23 +93,23 @@ impl Pool {
     pub(super) fn end(&self) {
         let idle = std::mem::take(&mut self.shelf.lock().idle);
         drop(idle);
-        self.connector.open.ring();
+        self.connector.open.end();
     }
 
-    fn take(&self) -> Option<Carrier> {
+    fn take(&self) -> Option<Box<Connection>> {
         let now = Instant::now();
         let mut shelf = self.shelf.lock();
-        while let Some(Idle { mut carrier, until }) = shelf.idle.pop() {
-            if until > now && carrier.is_usable() {
-                return Some(carrier);
+        while let Some(Idle { mut connection, until }) = shelf.idle.pop() {
+            if until > now && connection.is_still(Waker::noop()) {
+                return Some(connection);
             }
         }
         None
     }
 
-    fn put(self: &Arc<Self>, mut carrier: Carrier, keep: Duration) {
-        carrier.rest(&Waker::from(Arc::clone(&self.stir)));
-        if carrier.is_over() || self.connector.stop.is_cancelled() {
+    fn put(self: &Arc<Self>, mut connection: Box<Connection>, keep: Duration) {
+        let stir = Waker::from(Arc::clone(&self.stir));
+        if !connection.rest(&stir) || self.connector.stop.is_cancelled() {
             return;
         }
         let mut shelf = self.shelf.lock();
@@ -125,7 +117,7 @@ impl Pool {
             shelf.idle.remove(0);
         }
         shelf.idle.push(Idle {
-            carrier,
+            connection,
             until: Instant::now() + keep,
         });
         if !std::mem::replace(&mut shelf.watched, true) {
@@ -149,7 +141,7 @@ impl Pool {
         let now = Instant::now();
         shelf
             .idle
-            .retain_mut(|idle| idle.until > now && idle.carrier.is_still(&stir));
+            .retain_mut(|idle| idle.until > now && idle.connection.is_still(&stir));
         let due = shelf.idle.iter().map(|idle| idle.until).min();
         shelf.watched = due.is_some();
         due
@@ -166,22 +158,34 @@ async fn watch(pool: Weak<Pool>, stir: Arc<Stir>) {
 
 impl Wire {
     /// Puts a request on its way: as much of it is written as the connection takes at once.
-    pub(super) fn send(&mut self, request: Request<Once>) -> Sent {
-        let sent = Box::pin(self.carrier.send(request));
-        // Whoever waits for the answer is woken from then on.
-        self.carrier.poll_on(&Context::from_waker(Waker::noop()));
-        sent
+    pub(super) fn send(&mut self, head: Vec<u8>, body: Rope) {
+        self.connection.send(head, body);
     }
 
     /// What came of a request.
-    pub(super) fn poll_outcome(&mut self, cx: &Context<'_>, sent: &mut Sent) -> Poll<Outcome> {
-        self.carrier.poll_for(cx, |cx| sent.as_mut().poll(cx))
+    pub(super) fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, Lost>> {
+        self.connection.poll_head(cx)
     }
 
     /// Sends a request and waits for what comes of it.
-    pub(super) async fn outcome(&mut self, request: Request<Once>) -> Outcome {
-        let mut sent = self.send(request);
-        poll_fn(|cx| self.poll_outcome(cx, &mut sent)).await
+    pub(super) async fn outcome(&mut self, head: Vec<u8>, body: Rope) -> Result<Head, Lost> {
+        self.send(head, body);
+        poll_fn(|cx| self.poll_head(cx)).await
+    }
+
+    /// The next data of an answer; one that is known to be no longer than `whole` bytes comes in one piece.
+    pub(super) fn poll_data(&mut self, cx: &mut Context<'_>, whole: usize) -> Poll<Option<Result<Bytes, Broken>>> {
+        self.connection.poll_data(cx, whole)
+    }
+
+    /// Whether the answer was read to its end.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.connection.is_at_end()
+    }
+
+    /// How many bytes of the answer are still to be read, where the server said so.
+    pub(super) fn left(&self) -> Option<u64> {
+        self.connection.left()
     }
 
     /// Another new connection to the same origin.
@@ -194,14 +198,13 @@ impl Wire {
     /// `keep` is how long the server keeps it, where it says so.
     pub(super) fn give_back(self, keep: Option<Duration>) {
         let keep = keep.unwrap_or(self.pool.limits.idle);
-        self.pool.put(self.carrier, keep);
+        self.pool.put(self.connection, keep);
     }
 }
 
 /// How long the server says it keeps an unused connection, less a second for the way.
-pub(super) fn keep_alive(answer: &HeaderMap) -> Option<Duration> {
-    static KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
-    let text = answer.get(&KEEP_ALIVE)?.to_str().ok()?;
+pub(super) fn keep_alive(said: &[u8]) -> Option<Duration> {
+    let text = std::str::from_utf8(said).ok()?;
     let seconds = text
         .split(',')
         .find_map(|part| part.trim().strip_prefix("timeout="));
@@ -215,13 +218,7 @@ mod tests {
 
     #[test]
     fn the_server_may_say_how_long_it_keeps_a_connection() {
-        let of = |value: &'static str| {
-            keep_alive(
-                &[("keep-alive".parse().unwrap(), value.parse().unwrap())]
-                    .into_iter()
-                    .collect(),
-            )
-        };
+        let of = |value: &str| keep_alive(value.as_bytes());
         assert_eq!(of("timeout=5"), Some(Duration::from_secs(4)));
         assert_eq!(of("max=100, timeout=900"), Some(Duration::from_secs(60)));
         assert_eq!(of("timeout=0"), Some(Duration::ZERO));

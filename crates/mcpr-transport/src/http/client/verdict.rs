@@ -1,6 +1,5 @@
 //! What an HTTP answer that carries no result means.
 
-use std::error::Error;
 use std::fmt;
 
 use bytes::Bytes;
@@ -22,7 +21,7 @@ pub(super) struct Refusal<'a> {
     pub(super) place: Place<'a>,
     pub(super) mask: &'a Mask,
     pub(super) status: u16,
-    pub(super) headers: &'a HeaderMap,
+    pub(super) headers: HeaderMap,
     pub(super) text: &'a Bytes,
     /// Whether the message named a session.
     pub(super) in_session: bool,
@@ -43,7 +42,7 @@ impl Link {
             place: self.place(),
             mask: self.mask(),
             status: answer.status.as_u16(),
-            headers: &answer.headers,
+            headers: answer.headers(),
             text,
             in_session,
         }
@@ -131,7 +130,7 @@ impl Refusal<'_> {
         let media = media.map_or("no content type".into(), |media| {
             String::from_utf8_lossy(media.as_bytes())
         });
-        if let Some(coding) = Coding::of(self.headers) {
+        if let Some(coding) = Coding::of(&self.headers) {
             return format!(
                 "{place} answers {status} in the coding `{coding}`, which was not asked for and is not read; \
                  turn compression off there"
@@ -147,7 +146,7 @@ impl Refusal<'_> {
 
     /// What it says instead, unless it is packed.
     fn said(&self) -> String {
-        match Coding::of(self.headers) {
+        match Coding::of(&self.headers) {
             Some(_) => String::new(),
             None => self.mask.excerpt(self.text),
         }
@@ -188,16 +187,6 @@ fn speaks_of_lost_session(text: &[u8]) -> bool {
     about_it && LOST.iter().any(|lost| text.contains(lost))
 }
 
-/// The cause at the bottom, which is the one that says something.
-pub(super) fn innermost(error: &hyper::Error) -> String {
-    if error.is_canceled() {
-        return "mcpr has ended the connection".to_owned(); // What hyper says there is of its inside.
-    }
-    let causes = std::iter::successors(error.source(), |&error| error.source());
-    causes
-        .last()
-        .map_or_else(|| error.to_string(), ToString::to_string)
-}
 
 impl Mask {
     /// The values of the configured headers and of the URL's query, and their words; a value may hold another one, so
@@ -305,7 +294,7 @@ mod tests {
             place: place(&target),
             mask: &Mask::new(&target),
             status,
-            headers: &HeaderMap::new(),
+            headers: HeaderMap::new(),
             text: &Bytes::copy_from_slice(text.as_bytes()),
             in_session,
         };
@@ -389,7 +378,7 @@ mod tests {
             place: place(&target),
             mask: &Mask::new(&target),
             status: 500,
-            headers: &head,
+            headers: head,
             text: &text.into(),
             in_session: false,
         };

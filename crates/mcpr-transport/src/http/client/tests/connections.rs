@@ -219,7 +219,7 @@ async fn a_link_moves_messages_without_looking_into_them() {
     assert_eq!(
         (
             answer.status.as_u16(),
-            answer.headers["mcp-session-id"].to_str().unwrap()
+            answer.headers()["mcp-session-id"].to_str().unwrap()
         ),
         (418, "s1")
     );

@@ -1,0 +1,195 @@
+//! A body that comes in chunks (RFC 9112, section 7.1).
+
+use bytes::{Buf, Bytes, BytesMut};
+use memchr::memchr;
+
+use super::Broken;
+
+/// How long a line may be that says how long a chunk is.
+const LINE: usize = 4 * 1024;
+/// How much may come as chunk extensions, and how much behind the last chunk, in bytes.
+const ASIDE: usize = 16 * 1024;
+
+/// What has been read of such a body.
+#[derive(Debug)]
+pub(super) struct Chunks {
+    next: Next,
+    /// How much came that is neither data nor size.
+    aside: usize,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Next {
+    /// The line that begins a chunk.
+    Size,
+    /// So many bytes of data.
+    Data(u64),
+    /// The line end behind the data.
+    LineEnd,
+    /// A line behind the last chunk.
+    Trailer,
+    Nothing,
+}
+
+impl Chunks {
+    pub(super) fn new() -> Self {
+        Self {
+            next: Next::Size,
+            aside: 0,
+        }
+    }
+
+    /// Whether the last chunk has been read and what follows it.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.next == Next::Nothing
+    }
+
+    /// The next data of what came; `None` where more has to come, or nothing does.
+    pub(super) fn take(&mut self, came: &mut BytesMut) -> Result<Option<Bytes>, Broken> {
+        self.skip_frame(came)?;
+        let Next::Data(left) = self.next else { return Ok(None) };
+        let count = usize::try_from(left).map_or(came.len(), |left| left.min(came.len()));
+        if count == 0 {
+            return Ok(None);
+        }
+        let data = came.split_to(count).freeze();
+        self.next = match left - count as u64 {
+            0 => Next::LineEnd,
+            left => Next::Data(left),
+        };
+        // So that the end of the body is known with its last data, if it came with it.
+        self.skip_frame(came)?;
+        Ok(Some(data))
+    }
+
+    /// Reads what is not data as far as it came.
+    fn skip_frame(&mut self, came: &mut BytesMut) -> Result<(), Broken> {
+        loop {
+            self.next = match self.next {
+                Next::Data(_) | Next::Nothing => return Ok(()),
+                Next::LineEnd if came.len() < 2 => return Ok(()),
+                Next::LineEnd => {
+                    let is_line_end = came.starts_with(b"\r\n");
+                    came.advance(2);
+                    is_line_end.then_some(Next::Size).ok_or(Broken::Chunk)?
+                }
+                Next::Size => match line(came)? {
+                    None => return Ok(()),
+                    Some(line) => self.begin(&line)?,
+                },
+                Next::Trailer => match line(came)? {
+                    None => return Ok(()),
+                    Some(line) if line.is_empty() => Next::Nothing,
+                    Some(line) => self.pass_over(line.len(), Next::Trailer)?,
+                },
+            };
+        }
+    }
+
+    /// A chunk begins; what a server says about it beside its size is passed over.
+    fn begin(&mut self, line: &[u8]) -> Result<Next, Broken> {
+        let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+        let (size, rest) = line.split_at(digits);
+        let said = rest.trim_ascii_start();
+        if !(said.is_empty() || said.starts_with(b";")) {
+            return Err(Broken::Chunk);
+        }
+        let size = std::str::from_utf8(size).ok();
+        let size = size.and_then(|size| u64::from_str_radix(size, 16).ok());
+        let next = match size.ok_or(Broken::Chunk)? {
+            0 => Next::Trailer,
+            size => Next::Data(size),
+        };
+        self.pass_over(rest.len(), next)
+    }
+
+    fn pass_over(&mut self, count: usize, next: Next) -> Result<Next, Broken> {
+        self.aside += count;
+        if self.aside > ASIDE { Err(Broken::Chunk) } else { Ok(next) }
+    }
+}
+
+/// The next line without its end.
+fn line(came: &mut BytesMut) -> Result<Option<Bytes>, Broken> {
+    let Some(end) = memchr(b'\n', &came[..came.len().min(LINE)]) else {
+        return if came.len() < LINE { Ok(None) } else { Err(Broken::Chunk) };
+    };
+    let line = came.split_to(end + 1).freeze();
+    let line = line.strip_suffix(b"\r\n").map(|text| line.slice_ref(text));
+    line.map(Some).ok_or(Broken::Chunk)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Reads a body that comes in pieces of `step` bytes; its data, and whether it has ended.
+    fn read(text: &[u8], step: usize) -> Result<(Vec<u8>, bool), Broken> {
+        let (mut chunks, mut came, mut data) = (Chunks::new(), BytesMut::new(), Vec::new());
+        for piece in text.chunks(step) {
+            came.extend_from_slice(piece);
+            while let Some(part) = chunks.take(&mut came)? {
+                data.extend_from_slice(&part);
+            }
+        }
+        Ok((data, chunks.is_at_end()))
+    }
+
+    #[test]
+    fn data_is_told_from_its_frame_however_it_comes() {
+        let text = b"5\r\nhello\r\n6;who=\"x\"\r\n world\r\n00\r\nx-sum: 1\r\n\r\n";
+        for step in 1..=text.len() {
+            let (data, ended) = read(text, step).unwrap();
+            assert_eq!((&data[..], ended), (&b"hello world"[..], true), "in steps of {step}");
+        }
+    }
+
+    #[test]
+    fn the_end_is_known_with_the_last_data() {
+        let mut came = BytesMut::from(&b"2\r\n{}\r\n0\r\n\r\n"[..]);
+        let mut chunks = Chunks::new();
+        assert_eq!(chunks.take(&mut came).unwrap().unwrap(), "{}");
+        assert!(chunks.is_at_end() && came.is_empty());
+    }
+
+    #[test]
+    fn what_is_no_chunk_is_refused() {
+        for text in [
+            "\r\n",
+            "x\r\n",
+            "5 5\r\nhello\r\n",
+            "+5\r\nhello\r\n",
+            "-1\r\n",
+            "5\nhello\r\n",
+            "5\r\nhello!!0\r\n\r\n",
+            "5\r\nhello\n\n0\r\n\r\n",
+            "10000000000000000\r\n",
+        ] {
+            assert!(read(text.as_bytes(), 3).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_beside_the_data_has_a_bound() {
+        let long = format!("1;{}\r\n", "x".repeat(LINE));
+        assert!(read(long.as_bytes(), 512).is_err());
+        let many = format!("1;{}\r\n.\r\n", "x".repeat(1000)).repeat(20);
+        assert!(read(many.as_bytes(), 512).is_err());
+        let trailers = format!("0\r\n{}", format!("x: {}\r\n", "y".repeat(1000)).repeat(20));
+        assert!(read(trailers.as_bytes(), 512).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn steps_make_no_difference(text in "[0-3]?\r?\n?[ab;\r\n0-9]{0,20}(0\r\n\r\n)?", step in 1usize..8) {
+            let (whole, stepwise) = (read(text.as_bytes(), text.len().max(1)), read(text.as_bytes(), step));
+            prop_assert_eq!(whole.is_ok(), stepwise.is_ok());
+            if let (Ok(whole), Ok(stepwise)) = (whole, stepwise) {
+                prop_assert_eq!(whole, stepwise);
+            }
+        }
+    }
+}
