@@ -6,6 +6,7 @@
     reason = "a test that does not find what it looks for has failed"
 )]
 
+mod answers;
 mod config;
 mod envelope;
 mod guard;

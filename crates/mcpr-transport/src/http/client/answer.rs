@@ -56,7 +56,10 @@ enum Body {
 impl Media {
     /// What a content type names, in any case and whatever its parameters are (RFC 9110, section 8.3.1).
     fn named(content_type: &[u8]) -> Self {
-        let essence = content_type.split(|&byte| byte == b';').next().unwrap_or_default();
+        let essence = content_type
+            .split(|&byte| byte == b';')
+            .next()
+            .unwrap_or_default();
         match essence.trim_ascii() {
             json if json.eq_ignore_ascii_case(b"application/json") => Self::Json,
             events if events.eq_ignore_ascii_case(b"text/event-stream") => Self::Events,

@@ -54,7 +54,11 @@ impl Flow {
 
     /// The next piece; at the end the connection goes back. What is known to be no longer than `whole` bytes
     /// comes in one.
-    pub(super) fn poll_data(&mut self, cx: &mut Context<'_>, whole: usize) -> Poll<Option<Result<Bytes, Fault>>> {
+    pub(super) fn poll_data(
+        &mut self,
+        cx: &mut Context<'_>,
+        whole: usize,
+    ) -> Poll<Option<Result<Bytes, Fault>>> {
         let Some(wire) = &mut self.wire else {
             return Poll::Ready(None);
         };

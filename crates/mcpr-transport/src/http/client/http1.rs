@@ -103,7 +103,8 @@ impl Connection {
         self.stage = Stage::Asked(0);
         self.pace = LITTLE;
         // Whoever waits for the answer is woken from then on.
-        self.going.write(&mut self.stream, &mut Context::from_waker(Waker::noop()));
+        self.going
+            .write(&mut self.stream, &mut Context::from_waker(Waker::noop()));
     }
 
     /// The head of the answer.
@@ -139,7 +140,11 @@ impl Connection {
 
     /// The next data of the body, `None` at its end. A body that is known to be no longer than `whole` bytes
     /// comes in one piece.
-    pub(super) fn poll_data(&mut self, cx: &mut Context<'_>, whole: usize) -> Poll<Option<Result<Bytes, Broken>>> {
+    pub(super) fn poll_data(
+        &mut self,
+        cx: &mut Context<'_>,
+        whole: usize,
+    ) -> Poll<Option<Result<Bytes, Broken>>> {
         let data = ready!(self.poll_part(cx, whole));
         if data.is_err() {
             self.stage = Stage::Over;

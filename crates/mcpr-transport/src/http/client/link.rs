@@ -5,9 +5,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use http::StatusCode;
 use http::header::{self, HeaderMap};
 use http::uri::{PathAndQuery, Uri};
-use http::StatusCode;
 use mcpr_protocol::Rope;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;

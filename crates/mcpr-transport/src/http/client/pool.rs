@@ -99,7 +99,11 @@ impl Pool {
     fn take(&self) -> Option<Box<Connection>> {
         let now = Instant::now();
         let mut shelf = self.shelf.lock();
-        while let Some(Idle { mut connection, until }) = shelf.idle.pop() {
+        while let Some(Idle {
+            mut connection,
+            until,
+        }) = shelf.idle.pop()
+        {
             if until > now && connection.is_still(Waker::noop()) {
                 return Some(connection);
             }
@@ -174,7 +178,11 @@ impl Wire {
     }
 
     /// The next data of an answer; one that is known to be no longer than `whole` bytes comes in one piece.
-    pub(super) fn poll_data(&mut self, cx: &mut Context<'_>, whole: usize) -> Poll<Option<Result<Bytes, Broken>>> {
+    pub(super) fn poll_data(
+        &mut self,
+        cx: &mut Context<'_>,
+        whole: usize,
+    ) -> Poll<Option<Result<Bytes, Broken>>> {
         self.connection.poll_data(cx, whole)
     }
 

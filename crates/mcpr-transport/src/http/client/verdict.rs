@@ -187,7 +187,6 @@ fn speaks_of_lost_session(text: &[u8]) -> bool {
     about_it && LOST.iter().any(|lost| text.contains(lost))
 }
 
-
 impl Mask {
     /// The values of the configured headers and of the URL's query, and their words; a value may hold another one, so
     /// the longest goes first.

@@ -30,6 +30,8 @@ enum Next {
     /// A line behind the last chunk.
     Trailer,
     Nothing,
+    /// What came is no chunk.
+    Wrong,
 }
 
 impl Chunks {
@@ -48,7 +50,9 @@ impl Chunks {
     /// The next data of what came; `None` where more has to come, or nothing does.
     pub(super) fn take(&mut self, came: &mut BytesMut) -> Result<Option<Bytes>, Broken> {
         self.skip_frame(came)?;
-        let Next::Data(left) = self.next else { return Ok(None) };
+        let Next::Data(left) = self.next else {
+            return Ok(None);
+        };
         let count = usize::try_from(left).map_or(came.len(), |left| left.min(came.len()));
         if count == 0 {
             return Ok(None);
@@ -59,7 +63,9 @@ impl Chunks {
             left => Next::Data(left),
         };
         // So that the end of the body is known with its last data, if it came with it.
-        self.skip_frame(came)?;
+        if self.skip_frame(came).is_err() {
+            self.next = Next::Wrong; // Which is told when there is no more data before it.
+        }
         Ok(Some(data))
     }
 
@@ -68,6 +74,7 @@ impl Chunks {
         loop {
             self.next = match self.next {
                 Next::Data(_) | Next::Nothing => return Ok(()),
+                Next::Wrong => return Err(Broken::Chunk),
                 Next::LineEnd if came.len() < 2 => return Ok(()),
                 Next::LineEnd => {
                     let is_line_end = came.starts_with(b"\r\n");
@@ -78,7 +85,7 @@ impl Chunks {
                     None => return Ok(()),
                     Some(line) => self.begin(&line)?,
                 },
-                Next::Trailer => match line(came)? {
+                Next::Trailer => match trailer(came)? {
                     None => return Ok(()),
                     Some(line) if line.is_empty() => Next::Nothing,
                     Some(line) => self.pass_over(line.len(), Next::Trailer)?,
@@ -106,18 +113,37 @@ impl Chunks {
 
     fn pass_over(&mut self, count: usize, next: Next) -> Result<Next, Broken> {
         self.aside += count;
-        if self.aside > ASIDE { Err(Broken::Chunk) } else { Ok(next) }
+        if self.aside > ASIDE {
+            Err(Broken::Chunk)
+        } else {
+            Ok(next)
+        }
     }
 }
 
-/// The next line without its end.
+/// The next line that says how long a chunk is, without its end.
 fn line(came: &mut BytesMut) -> Result<Option<Bytes>, Broken> {
-    let Some(end) = memchr(b'\n', &came[..came.len().min(LINE)]) else {
-        return if came.len() < LINE { Ok(None) } else { Err(Broken::Chunk) };
+    let Some(line) = any_line(came)? else {
+        return Ok(None);
     };
-    let line = came.split_to(end + 1).freeze();
-    let line = line.strip_suffix(b"\r\n").map(|text| line.slice_ref(text));
-    line.map(Some).ok_or(Broken::Chunk)
+    match line.strip_suffix(b"\r\n") {
+        Some(text) if memchr(b'\r', text).is_none() => Ok(Some(line.slice_ref(text))),
+        _ => Err(Broken::Chunk),
+    }
+}
+
+/// The next line behind the last chunk; other clients are not strict there either.
+fn trailer(came: &mut BytesMut) -> Result<Option<Bytes>, Broken> {
+    let line = any_line(came)?;
+    Ok(line.map(|line| line.slice_ref(line.trim_ascii_end())))
+}
+
+fn any_line(came: &mut BytesMut) -> Result<Option<Bytes>, Broken> {
+    match memchr(b'\n', &came[..came.len().min(LINE)]) {
+        Some(end) => Ok(Some(came.split_to(end + 1).freeze())),
+        None if came.len() < LINE => Ok(None),
+        None => Err(Broken::Chunk),
+    }
 }
 
 #[cfg(test)]
@@ -143,7 +169,11 @@ mod tests {
         let text = b"5\r\nhello\r\n6;who=\"x\"\r\n world\r\n00\r\nx-sum: 1\r\n\r\n";
         for step in 1..=text.len() {
             let (data, ended) = read(text, step).unwrap();
-            assert_eq!((&data[..], ended), (&b"hello world"[..], true), "in steps of {step}");
+            assert_eq!(
+                (&data[..], ended),
+                (&b"hello world"[..], true),
+                "in steps of {step}"
+            );
         }
     }
 
@@ -164,6 +194,7 @@ mod tests {
             "+5\r\nhello\r\n",
             "-1\r\n",
             "5\nhello\r\n",
+            "5;\r;\r\nhello\r\n",
             "5\r\nhello!!0\r\n\r\n",
             "5\r\nhello\n\n0\r\n\r\n",
             "10000000000000000\r\n",

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use httparse::{Header, ParserConfig, Response, Status};
 use memchr::memchr_iter;
@@ -41,10 +41,20 @@ pub(super) struct Frame {
 /// What the fields say that concerns the connection.
 #[derive(Default)]
 struct Facts {
-    length: Option<u64>,
+    length: Length,
     transfer: Option<Transfer>,
     close: bool,
     keep: bool,
+}
+
+/// What `Content-Length` says.
+#[derive(Clone, Copy, Default)]
+enum Length {
+    #[default]
+    Unsaid,
+    Said(u64),
+    /// It is no number, or several.
+    Senseless,
 }
 
 /// What `Transfer-Encoding` says.
@@ -60,11 +70,20 @@ impl Head {
     /// Takes the head off what came, once all of it is there. `seen` is how much of it was looked through
     /// before, and is for this function alone.
     pub(super) fn take(came: &mut BytesMut, seen: &mut usize) -> Result<Option<(Self, Frame)>, Broken> {
+        let blank = came
+            .iter()
+            .take_while(|byte| matches!(byte, b'\r' | b'\n'))
+            .count();
+        came.advance(blank);
         if !came.starts_with(&BEGINNING[..BEGINNING.len().min(came.len())]) {
             return Err(Broken::Head(httparse::Error::Version));
         }
         let Some(length) = end(came, seen) else {
-            return if came.len() < LONGEST { Ok(None) } else { Err(Broken::LongHead) };
+            return if came.len() < LONGEST {
+                Ok(None)
+            } else {
+                Err(Broken::LongHead)
+            };
         };
         *seen = 0;
         let text = came.split_to(length).freeze();
@@ -87,14 +106,14 @@ impl Head {
         };
         let mut facts = Facts::default();
         for field in &*parsed.headers {
-            head.note(field, &mut facts)?;
+            head.note(field, &mut facts);
         }
-        let frame = facts.frame(head.status, minor);
+        let frame = facts.frame(head.status, minor)?;
         Ok((head, frame))
     }
 
     /// Looks at one field; names differ in length, so that one comparison decides for most.
-    fn note(&mut self, field: &Header<'_>, facts: &mut Facts) -> Result<(), Broken> {
+    fn note(&mut self, field: &Header<'_>, facts: &mut Facts) {
         let (name, value) = (field.name, field.value);
         let is = |known: &str| name.eq_ignore_ascii_case(known);
         match name.len() {
@@ -103,12 +122,11 @@ impl Head {
             12 if is("content-type") => {
                 self.content_type.get_or_insert(place(&self.text, value));
             }
-            14 if is("content-length") => facts.content_length(value)?,
+            14 if is("content-length") => facts.content_length(value),
             16 if is("content-encoding") => self.is_packed |= is_coding(value),
             17 if is("transfer-encoding") => facts.transfer_encoding(value),
             _ => {}
         }
-        Ok(())
     }
 
     fn place_of(&self, value: &[u8]) -> Range<usize> {
@@ -149,38 +167,42 @@ impl Facts {
         }
     }
 
-    /// Lengths that contradict each other mark nothing off (RFC 9112, section 6.3).
-    fn content_length(&mut self, value: &[u8]) -> Result<(), Broken> {
+    fn content_length(&mut self, value: &[u8]) {
         for one in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
             let digits = !one.is_empty() && one.iter().all(u8::is_ascii_digit);
             let length = std::str::from_utf8(one).ok().filter(|_| digits);
-            let length = length.and_then(|length| length.parse().ok()).ok_or(Broken::Length)?;
-            if self.length.replace(length).is_some_and(|before| before != length) {
-                return Err(Broken::Length);
-            }
+            self.length = match (length.and_then(|length| length.parse().ok()), self.length) {
+                (Some(length), Length::Unsaid) => Length::Said(length),
+                (Some(length), Length::Said(before)) if length == before => Length::Said(length),
+                _ => Length::Senseless,
+            };
         }
-        Ok(())
     }
 
     fn transfer_encoding(&mut self, value: &[u8]) {
         let last = value.rsplit(|&byte| byte == b',').next().unwrap_or_default();
         let chunked = last.trim_ascii().eq_ignore_ascii_case(b"chunked");
-        self.transfer = Some(if chunked { Transfer::Chunked } else { Transfer::Other });
+        self.transfer = Some(if chunked {
+            Transfer::Chunked
+        } else {
+            Transfer::Other
+        });
     }
 
     /// Where the body ends (RFC 9112, section 6.3); an answer that says it twice is the last one.
-    fn frame(&self, status: StatusCode, minor: u8) -> Frame {
+    fn frame(&self, status: StatusCode, minor: u8) -> Result<Frame, Broken> {
         let stays = !self.close && (minor > 0 || self.keep);
         let (body, persistent) = match (self.transfer, self.length) {
             _ if has_no_body(status) => (Body::Sized(0), stays),
             (Some(Transfer::Chunked), length) => {
-                let plain = length.is_none() && minor > 0;
+                let plain = matches!(length, Length::Unsaid) && minor > 0;
                 (Body::Chunked(Chunks::new()), stays && plain)
             }
-            (Some(Transfer::Other), _) | (None, None) => (Body::UntilEnd, false),
-            (None, Some(length)) => (Body::Sized(length), stays),
+            (Some(Transfer::Other), _) | (None, Length::Unsaid) => (Body::UntilEnd, false),
+            (None, Length::Said(length)) => (Body::Sized(length), stays),
+            (None, Length::Senseless) => return Err(Broken::Length),
         };
-        Frame { body, persistent }
+        Ok(Frame { body, persistent })
     }
 }
 
@@ -225,7 +247,13 @@ mod tests {
 
     /// How the body of an answer with these fields is marked off, and whether the connection stays.
     fn frame(status: &str, fields: &[&str]) -> String {
-        let text = format!("{status}\r\n{}\r\n", fields.iter().map(|field| format!("{field}\r\n")).collect::<String>());
+        let text = format!(
+            "{status}\r\n{}\r\n",
+            fields
+                .iter()
+                .map(|field| format!("{field}\r\n"))
+                .collect::<String>()
+        );
         match read(&text) {
             Ok((_, Frame { body, persistent })) => {
                 let body = match body {
@@ -243,17 +271,47 @@ mod tests {
     fn the_end_of_a_body_is_where_rfc_9112_says() {
         let ok = "HTTP/1.1 200 OK";
         assert_eq!(frame(ok, &["Content-Length: 12"]), "12, stays");
-        assert_eq!(frame(ok, &["content-length: 12, 12", "CONTENT-LENGTH:12"]), "12, stays");
+        assert_eq!(
+            frame(ok, &["content-length: 12, 12", "CONTENT-LENGTH:12"]),
+            "12, stays"
+        );
         assert_eq!(frame(ok, &["Transfer-Encoding: gzip, Chunked"]), "chunked, stays");
-        assert_eq!(frame(ok, &["transfer-encoding: chunked", "content-length: 3"]), "chunked");
-        assert_eq!(frame(ok, &["transfer-encoding: chunked, gzip", "content-length: 3"]), "until the end");
+        assert_eq!(
+            frame(ok, &["transfer-encoding: chunked", "content-length: 3"]),
+            "chunked"
+        );
+        assert_eq!(
+            frame(ok, &["transfer-encoding: chunked, gzip", "content-length: 3"]),
+            "until the end"
+        );
         assert_eq!(frame(ok, &["x: y"]), "until the end");
-        assert_eq!(frame("HTTP/1.1 204 No Content", &["content-length: 5"]), "0, stays");
-        assert_eq!(frame("HTTP/1.1 304 Not Modified", &["content-length: 5"]), "0, stays");
-        assert_eq!(frame(ok, &["content-length: 1", "connection: Upgrade, close"]), "1");
+        assert_eq!(
+            frame("HTTP/1.1 204 No Content", &["content-length: five"]),
+            "0, stays"
+        );
+        assert_eq!(
+            frame("HTTP/1.1 304 Not Modified", &["content-length: five"]),
+            "0, stays"
+        );
+        assert_eq!(
+            frame(ok, &["content-length: 1", "connection: Upgrade, close"]),
+            "1"
+        );
         assert_eq!(frame("HTTP/1.0 200 OK", &["content-length: 1"]), "1");
-        assert_eq!(frame("HTTP/1.0 200 OK", &["content-length: 1", "connection: Keep-Alive"]), "1, stays");
-        assert_eq!(frame("HTTP/1.0 200 OK", &["transfer-encoding: chunked", "connection: keep-alive"]), "chunked");
+        assert_eq!(
+            frame(
+                "HTTP/1.0 200 OK",
+                &["content-length: 1", "connection: Keep-Alive"]
+            ),
+            "1, stays"
+        );
+        assert_eq!(
+            frame(
+                "HTTP/1.0 200 OK",
+                &["transfer-encoding: chunked", "connection: keep-alive"]
+            ),
+            "chunked"
+        );
     }
 
     #[test]
@@ -279,8 +337,16 @@ mod tests {
         assert_eq!(head.keep_alive().unwrap(), b"timeout=5");
         assert!(!head.is_packed);
         let headers = head.headers();
-        assert_eq!((headers.len(), &headers["mcp-session-id"]), (5, &HeaderValue::from_static("a")));
-        assert!(read("HTTP/1.1 200 OK\r\ncontent-encoding: br\r\n\r\n").unwrap().0.is_packed);
+        assert_eq!(
+            (headers.len(), &headers["mcp-session-id"]),
+            (5, &HeaderValue::from_static("a"))
+        );
+        assert!(
+            read("HTTP/1.1 200 OK\r\ncontent-encoding: br\r\n\r\n")
+                .unwrap()
+                .0
+                .is_packed
+        );
     }
 
     #[test]
@@ -294,15 +360,29 @@ mod tests {
             let (head, _) = Head::take(&mut came, &mut seen).unwrap().unwrap();
             assert_eq!((head.status.as_u16(), &came[..]), (200, &b"{}"[..]));
         }
-        assert!(read("HTTP/1.1 200 OK\nA: b\n\n").is_ok(), "as other clients take it");
+        assert!(
+            read("HTTP/1.1 200 OK\nA: b\n\n").is_ok(),
+            "as other clients take it"
+        );
     }
 
     #[test]
     fn what_is_no_head_is_found_out_at_once_and_a_long_one_has_a_bound() {
         let take = |text: &[u8]| Head::take(&mut BytesMut::from(text), &mut 0);
-        for text in [&b"SSH-2.0-OpenSSH_9.6"[..], b"HTTP/2", b"h", b"\r\n", b"HTTP/1.1 20x OK\r\n\r\n", b"HTTP/1.1 200 OK\r\nno field\r\n\r\n"] {
+        for text in [
+            &b"SSH-2.0-OpenSSH_9.6"[..],
+            b"HTTP/2",
+            b"h",
+            b"\r\nx",
+            b"HTTP/1.1 20x OK\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nno field\r\n\r\n",
+        ] {
             assert!(take(text).is_err(), "{text:?}");
         }
+        assert!(
+            read("\r\nHTTP/1.1 200 OK\r\n\r\n").is_ok(),
+            "as other clients take it"
+        );
         assert!(take(b"HTT").unwrap().is_none() && take(b"").unwrap().is_none());
         let long = [&b"HTTP/1.1 200 OK\r\nx: "[..], &vec![b'y'; LONGEST]].concat();
         assert!(matches!(take(&long), Err(Broken::LongHead)));

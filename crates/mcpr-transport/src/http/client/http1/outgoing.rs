@@ -81,7 +81,11 @@ impl Outgoing {
         }
     }
 
-    fn poll_write(&mut self, stream: &mut (impl AsyncWrite + Unpin), cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_write(
+        &mut self,
+        stream: &mut (impl AsyncWrite + Unpin),
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
         while self.head.has_remaining() || self.body.has_remaining() {
             let stream = Pin::new(&mut *stream);
             let written = if self.body.is_empty() {
@@ -89,7 +93,11 @@ impl Outgoing {
                 self.head.advance(written);
                 written
             } else {
-                ready!(poll_write_buf(stream, cx, &mut (&mut self.head).chain(&mut self.body)))?
+                ready!(poll_write_buf(
+                    stream,
+                    cx,
+                    &mut (&mut self.head).chain(&mut self.body)
+                ))?
             };
             if written == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));

@@ -40,7 +40,11 @@ async fn outcome(text: &[u8]) -> String {
     match head(&mut connection).await {
         Err(lost) => lost.why.to_string(),
         Ok(head) => match body(&mut connection, 1 << 20).await {
-            Ok(pieces) => format!("{} {}", head.status.as_u16(), String::from_utf8_lossy(&pieces.concat())),
+            Ok(pieces) => format!(
+                "{} {}",
+                head.status.as_u16(),
+                String::from_utf8_lossy(&pieces.concat())
+            ),
             Err(broken) => format!("{} {broken}", head.status.as_u16()),
         },
     }
@@ -76,7 +80,10 @@ async fn one_request_after_another_is_sent_and_answered() {
         told
     };
     let ((), told) = tokio::join!(serve, ask);
-    let texts: Vec<_> = told.iter().map(|(status, body)| format!("{status} {}", String::from_utf8_lossy(body))).collect();
+    let texts: Vec<_> = told
+        .iter()
+        .map(|(status, body)| format!("{status} {}", String::from_utf8_lossy(body)))
+        .collect();
     assert_eq!(texts, ["200 first", "200 second", "202 ", "200 the last"]);
 }
 
@@ -84,14 +91,38 @@ async fn one_request_after_another_is_sent_and_answered() {
 async fn what_a_server_does_wrong_is_told() {
     let ok = "HTTP/1.1 200 OK\r\n";
     for (answer, told) in [
-        (String::new(), "it closed the connection before the end of its answer"),
-        (ok.to_owned(), "it closed the connection before the end of its answer"),
-        (format!("{ok}content-length: 3\r\n\r\n{{}}"), "200 it closed the connection before the end of its answer"),
-        (format!("{ok}transfer-encoding: chunked\r\n\r\n2\r\n{{}}\r\n"), "200 it closed the connection before the end of its answer"),
-        (format!("{ok}transfer-encoding: chunked\r\n\r\nzz\r\n"), "200 its answer is not chunked as HTTP/1.1 wants it"),
-        (format!("{ok}content-length: many\r\n\r\n"), "the length of its answer makes no sense"),
-        ("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n".to_owned(), "it changes to a protocol that nobody asked for"),
-        ("220 mail.example ESMTP\r\n".to_owned(), "what it says is no HTTP/1.1: invalid HTTP version"),
+        (
+            String::new(),
+            "it closed the connection before the end of its answer",
+        ),
+        (
+            ok.to_owned(),
+            "it closed the connection before the end of its answer",
+        ),
+        (
+            format!("{ok}content-length: 3\r\n\r\n{{}}"),
+            "200 it closed the connection before the end of its answer",
+        ),
+        (
+            format!("{ok}transfer-encoding: chunked\r\n\r\n2\r\n{{}}\r\n"),
+            "200 it closed the connection before the end of its answer",
+        ),
+        (
+            format!("{ok}transfer-encoding: chunked\r\n\r\nzz\r\n"),
+            "200 its answer is not chunked as HTTP/1.1 wants it",
+        ),
+        (
+            format!("{ok}content-length: many\r\n\r\n"),
+            "the length of its answer makes no sense",
+        ),
+        (
+            "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n".to_owned(),
+            "it changes to a protocol that nobody asked for",
+        ),
+        (
+            "220 mail.example ESMTP\r\n".to_owned(),
+            "what it says is no HTTP/1.1: invalid HTTP version",
+        ),
         (format!("{ok}\r\nuntil the end"), "200 until the end"),
     ] {
         assert_eq!(outcome(answer.as_bytes()).await, told, "{answer:?}");
@@ -111,7 +142,10 @@ async fn b52_a_body_that_is_to_come_in_one_piece_does_and_a_longer_one_does_not(
             body(&mut connection, whole).await.unwrap()
         };
         let ((), pieces) = tokio::join!(serve, ask);
-        assert_eq!((pieces.len() == 1, pieces.concat() == text.as_bytes()), (one, true));
+        assert_eq!(
+            (pieces.len() == 1, pieces.concat() == text.as_bytes()),
+            (one, true)
+        );
     }
 }
 
@@ -119,7 +153,10 @@ async fn b52_a_body_that_is_to_come_in_one_piece_does_and_a_longer_one_does_not(
 async fn a_length_that_is_only_announced_takes_no_memory() {
     let (mut connection, mut server) = connected(1000);
     send(&mut connection);
-    server.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 60000000\r\n\r\n{").await.unwrap();
+    server
+        .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 60000000\r\n\r\n{")
+        .await
+        .unwrap();
     head(&mut connection).await.unwrap();
     let polled = poll_fn(|cx| Poll::Ready(connection.poll_data(cx, 64 << 20))).await;
     assert!(polled.is_pending() && connection.came.capacity() < 2 * MUCH);
@@ -143,9 +180,18 @@ async fn lb_03_a_request_of_which_nothing_was_taken_is_unsent() {
 async fn an_answer_before_the_end_of_the_request_is_read_and_is_the_last() {
     let (mut connection, mut server) = connected(64);
     let long = Rope::from("x".repeat(100_000));
-    connection.send(b"POST / HTTP/1.1\r\ncontent-length: 100000\r\n\r\n".to_vec(), long);
-    server.write_all(b"HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n").await.unwrap();
-    assert_eq!(head(&mut connection).await.unwrap().status, StatusCode::PAYLOAD_TOO_LARGE);
+    connection.send(
+        b"POST / HTTP/1.1\r\ncontent-length: 100000\r\n\r\n".to_vec(),
+        long,
+    );
+    server
+        .write_all(b"HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n")
+        .await
+        .unwrap();
+    assert_eq!(
+        head(&mut connection).await.unwrap().status,
+        StatusCode::PAYLOAD_TOO_LARGE
+    );
     assert!(body(&mut connection, 0).await.unwrap().is_empty());
     assert!(!connection.rest(Waker::noop()), "half a request stands on it");
 }
@@ -155,7 +201,10 @@ async fn a_connection_on_which_something_comes_unasked_is_not_used_again() {
     for late in [&b"HTTP/1.1 200 OK\r\n"[..], b""] {
         let (mut connection, mut server) = connected(1000);
         send(&mut connection);
-        server.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+        server
+            .write_all(b"HTTP/1.1 204 No Content\r\n\r\n")
+            .await
+            .unwrap();
         head(&mut connection).await.unwrap();
         assert!(connection.rest(Waker::noop()) && connection.is_still(Waker::noop()));
         server.write_all(late).await.unwrap();
@@ -164,7 +213,10 @@ async fn a_connection_on_which_something_comes_unasked_is_not_used_again() {
     }
     let (mut connection, mut server) = connected(1000);
     send(&mut connection);
-    server.write_all(b"HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+    server
+        .write_all(b"HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+        .await
+        .unwrap();
     head(&mut connection).await.unwrap();
     assert!(!connection.rest(Waker::noop()), "there was one request, not two");
 }
@@ -181,7 +233,10 @@ async fn what_waits_is_told_of_the_end_of_all() {
     };
     let (lost, ()) = tokio::join!(head(&mut connection), told);
     let lost = lost.unwrap_err();
-    assert_eq!((lost.why.to_string().as_str(), lost.unsent), ("mcpr has ended the connection", false));
+    assert_eq!(
+        (lost.why.to_string().as_str(), lost.unsent),
+        ("mcpr has ended the connection", false)
+    );
 }
 
 /// What a server may say, of valid parts in any order.
