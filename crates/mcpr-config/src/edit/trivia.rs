@@ -23,14 +23,14 @@ fn pieces(text: &str, at: usize) -> impl Iterator<Item = (Kind, Range<usize>)> {
 }
 
 fn piece(rest: &str) -> Option<(Kind, usize)> {
-    let until = |end: &str| rest.find(end).unwrap_or(rest.len());
     let first = rest.chars().next()?;
     match first {
-        '\n' => Some((Kind::Break, 1)),
+        '\n' | '\r' => Some((Kind::Break, 1)),
         ',' => Some((Kind::Comma, 1)),
-        // The break that ends it is a piece of its own, which may begin with a carriage return.
+        // The break that ends it is a piece of its own; a carriage return alone is one too.
         '/' if rest.starts_with("//") => {
-            Some((Kind::Comment, rest[..until("\n")].trim_end_matches('\r').len()))
+            let length = rest.find(['\n', '\r']).unwrap_or(rest.len());
+            Some((Kind::Comment, length))
         }
         '/' if rest.starts_with("/*") => Some((Kind::Comment, block(rest))),
         _ if first.is_whitespace() => Some((Kind::Space, first.len_utf8())),
@@ -130,6 +130,13 @@ mod tests {
         assert_eq!(&text[..after_comments(text, 1)], "1 /* a */ // b");
         assert_eq!(&text[..after_all_comments(text, 1)], "1 /* a */ // b\r\n // c");
         assert_eq!(after_comments("1  ,", 1), 1);
+    }
+
+    #[test]
+    fn b61_a_carriage_return_ends_a_comment_too() {
+        let text = "1 // a\r }";
+        assert_eq!(&text[..after_comments(text, 1)], "1 // a");
+        assert!(breaks_after(text, 1));
     }
 
     #[test]

@@ -1,3 +1,5 @@
+//! A connection and a server that says what it is told to.
+
 use std::future::poll_fn;
 
 use proptest::prelude::*;
