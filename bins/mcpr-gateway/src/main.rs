@@ -6,6 +6,7 @@
 //! (systemd), and what people are told at the start: `summary`, `welcome`, `snippets`. `demo_server` is what `demo` puts behind its
 //! gateway, and `completion` answers shells.
 
+mod allocator;
 mod claim;
 mod cli;
 mod commands;
@@ -30,12 +31,12 @@ use std::process;
 use clap::Parser;
 use mcpr_admin::ExitCode;
 
+use self::allocator::Mimalloc;
 use self::cli::{Cli, usage};
 use self::manager::Manager;
 
-/// A gateway makes many small and short-lived allocations on several threads.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: Mimalloc = Mimalloc;
 
 fn main() -> process::ExitCode {
     let ended = match completion::answered() {

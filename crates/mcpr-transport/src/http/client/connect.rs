@@ -82,7 +82,7 @@ impl Connector {
     /// Has the proxy connect us to the origin (RFC 9110, section 9.3.6).
     async fn tunnel(&self, proxy: &Proxy, stream: Box<dyn Stream>) -> Result<Box<dyn Stream>, Failed> {
         let mut connection = Connection::new(stream, &self.open);
-        connection.send(self.wish(proxy), Rope::new());
+        connection.send(self.wish(proxy), &Rope::new());
         let answer = poll_fn(|cx| connection.poll_head(cx)).await;
         let answer = answer.map_err(|lost| self.unreachable(&lost.why))?;
         if !answer.status.is_success() {

@@ -97,7 +97,7 @@ impl Connection {
     /// answer is waited for.
     ///
     /// `head` is all of the request before its body.
-    pub(super) fn send(&mut self, head: Vec<u8>, body: Rope) {
+    pub(super) fn send(&mut self, head: Vec<u8>, body: &Rope) {
         debug_assert!(matches!(self.stage, Stage::Rest), "one request at a time");
         self.going = Outgoing::new(head, body);
         self.stage = Stage::Asked(0);

@@ -16,7 +16,8 @@ pub(crate) struct Parcel {
     to: Option<Uri>,
     template: Arc<HeaderMap>,
     extra: Vec<(HeaderName, HeaderValue)>,
-    body: Option<Rope>,
+    /// Of a post.
+    body: Rope,
 }
 
 /// The room for a head that does for most, in bytes; a small body goes there too.
@@ -30,7 +31,7 @@ impl Parcel {
     /// A message to be posted; the template must come from [`post_template`].
     pub(crate) fn post(template: Arc<HeaderMap>, body: Rope) -> Self {
         Self {
-            body: Some(body),
+            body,
             ..Self::new(Method::POST, template)
         }
     }
@@ -51,7 +52,7 @@ impl Parcel {
             to: None,
             template,
             extra: Vec::new(),
-            body: None,
+            body: Rope::new(),
         }
     }
 
@@ -73,9 +74,8 @@ impl Parcel {
         self.to.as_ref()
     }
 
-    /// A copy of the body for the wire.
-    pub(super) fn body(&self) -> Rope {
-        self.body.clone().unwrap_or_default()
+    pub(super) fn body(&self) -> &Rope {
+        &self.body
     }
 
     /// The head for the wire (RFC 9112, section 3): `to` is what the request line names, and `proxied` what a
@@ -99,9 +99,9 @@ impl Parcel {
         if let Some(value) = proxied {
             write_field(&mut head, &header::PROXY_AUTHORIZATION, value);
         }
-        if let Some(body) = &self.body {
+        if self.method == Method::POST {
             head.extend_from_slice(b"content-length: ");
-            head.extend_from_slice(itoa::Buffer::new().format(body.len()).as_bytes());
+            head.extend_from_slice(itoa::Buffer::new().format(self.body.len()).as_bytes());
             head.extend_from_slice(b"\r\n");
         }
         head.extend_from_slice(b"\r\n");

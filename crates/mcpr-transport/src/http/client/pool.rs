@@ -162,7 +162,7 @@ async fn watch(pool: Weak<Pool>, stir: Arc<Stir>) {
 
 impl Wire {
     /// Puts a request on its way: as much of it is written as the connection takes at once.
-    pub(super) fn send(&mut self, head: Vec<u8>, body: Rope) {
+    pub(super) fn send(&mut self, head: Vec<u8>, body: &Rope) {
         self.connection.send(head, body);
     }
 
@@ -172,7 +172,7 @@ impl Wire {
     }
 
     /// Sends a request and waits for what comes of it.
-    pub(super) async fn outcome(&mut self, head: Vec<u8>, body: Rope) -> Result<Head, Lost> {
+    pub(super) async fn outcome(&mut self, head: Vec<u8>, body: &Rope) -> Result<Head, Lost> {
         self.send(head, body);
         poll_fn(|cx| self.poll_head(cx)).await
     }

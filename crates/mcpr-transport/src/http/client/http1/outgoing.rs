@@ -35,12 +35,12 @@ enum State {
 }
 
 impl Outgoing {
-    pub(super) fn new(mut head: Vec<u8>, body: Rope) -> Self {
+    pub(super) fn new(mut head: Vec<u8>, body: &Rope) -> Self {
         let body = if body.len() <= SMALL {
             body.parts().for_each(|part| head.extend_from_slice(part));
             Rope::new()
         } else {
-            body
+            body.clone()
         };
         Self {
             head: Cursor::new(head),

@@ -17,7 +17,7 @@ fn connected(room: usize) -> (Connection, DuplexStream) {
 
 fn send(connection: &mut Connection) {
     let head = REQUEST.strip_suffix(b"{}").unwrap().to_vec();
-    connection.send(head, Rope::from("{}".to_owned()));
+    connection.send(head, &Rope::from("{}".to_owned()));
 }
 
 async fn head(connection: &mut Connection) -> Result<Head, Lost> {
@@ -184,7 +184,7 @@ async fn an_answer_before_the_end_of_the_request_is_read_and_is_the_last() {
     let long = Rope::from("x".repeat(100_000));
     connection.send(
         b"POST / HTTP/1.1\r\ncontent-length: 100000\r\n\r\n".to_vec(),
-        long,
+        &long,
     );
     server
         .write_all(b"HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n")
