@@ -3,10 +3,11 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::mem;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use foldhash::HashMap;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::watch;
 
@@ -27,6 +28,7 @@ pub struct Tokens {
 }
 
 /// Looked up by hash: how long that takes tells nothing about any token's text.
+/// Nobody can choose these hashes, so a fast table is as good as one against chosen keys.
 #[derive(Debug, Default)]
 struct Table {
     entries: HashMap<TokenHash, Entry>,
