@@ -14,6 +14,7 @@ mod pins;
 mod pins_ctl;
 mod places;
 mod sham;
+mod talkers;
 
 use mcpr_tests::{Gateway, wait_until};
 use serde_json::{Value, json};

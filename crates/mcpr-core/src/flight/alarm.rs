@@ -4,10 +4,11 @@ use std::task::{Context as Task, Poll, ready};
 use std::time::Duration;
 
 use mcpr_transport::Reason;
+use tokio::task::coop;
 use tokio::time::Instant;
 
 use super::Step;
-use super::course::Course;
+use super::course::{Course, State};
 use crate::fault::Fault;
 
 /// When the client is to be told that its answer takes longer (HTTP-06).
@@ -25,8 +26,24 @@ impl Course {
         if alarm.deadline() != due {
             alarm.as_mut().reset(due);
         }
-        ready!(alarm.as_mut().poll(cx));
+        // A server that says much may have used up the task's turn, and then no timer tells of its time.
+        let heard = !coop::has_budget_remaining() && Instant::now() >= due;
+        if !heard {
+            ready!(alarm.as_mut().poll(cx));
+        }
         Poll::Ready(self.ring(Instant::now()))
+    }
+
+    /// What becomes of a call whose server has said something after the limit, and not the answer: a server
+    /// that goes on talking would keep the timer from ever being asked.
+    pub(super) fn overdue(&mut self) -> Option<Step> {
+        let late = self.deadline.is_some_and(|deadline| self.heard_at >= deadline);
+        let goes_on = !matches!(self.state, State::Over);
+        if late && goes_on {
+            self.ring(self.heard_at)
+        } else {
+            None
+        }
     }
 
     /// When something happens if nothing else does.

@@ -194,6 +194,9 @@ impl Course {
             if self.begin_after_roots(self.heard_at) {
                 continue;
             }
+            if let Some(late) = self.overdue() {
+                return Poll::Ready(late);
+            }
             if let Poll::Ready(step) = self.poll_server(cx) {
                 match step {
                     Some(step) => return Poll::Ready(step),

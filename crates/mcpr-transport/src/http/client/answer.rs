@@ -100,8 +100,9 @@ impl Answer {
         let flow = Flow::new(wire, head.keep_alive().and_then(pool::keep_alive));
         let body = match media {
             Media::Events if head.status.is_success() => Body::Events(Events::new(flow, link.limits().event)),
-            Media::Json => Body::Whole(Whole::strict(flow, link.limits().body)),
-            _ => Body::Whole(Whole::excerpt(flow, EXCERPT)),
+            Media::Json if head.status.is_success() => Body::Whole(Whole::strict(flow, link.limits().body)),
+            Media::Json => Body::Whole(Whole::strict(flow, link.limits().body).soon()),
+            _ => Body::Whole(Whole::excerpt(flow, EXCERPT).soon()),
         };
         Self {
             status: head.status,

@@ -1,14 +1,19 @@
 //! The bytes of an answer, read as one text or as a stream of events.
 
+use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use tokio::time::{Sleep, sleep};
 
 use super::http1::Broken;
 use super::pool::Wire;
 use crate::sse::{Event, Parser};
 use crate::{Failed, FailedKind};
+
+/// How long a server may take to say why it refuses: that it does is known already.
+const REASONS: Duration = Duration::from_secs(2);
 
 /// The bytes of an answer, and the connection that they come from.
 #[derive(Debug)]
@@ -26,7 +31,17 @@ pub(super) struct Whole {
     limit: usize,
     /// Whether the limit is an error, or just where reading stops.
     strict: bool,
+    patience: Patience,
     given: bool,
+}
+
+/// How long the end of a text is waited for.
+#[derive(Debug)]
+enum Patience {
+    /// As long as whoever waits for it does.
+    Endless,
+    /// So long from when there is first nothing; what came by then is all.
+    Short(Option<Pin<Box<Sleep>>>),
 }
 
 /// A body that is a stream of events.
@@ -110,7 +125,16 @@ impl Whole {
             read: BytesMut::new(),
             limit,
             strict: true,
+            patience: Patience::Endless,
             given: false,
+        }
+    }
+
+    /// The same of what is no result: its end is not waited for for long.
+    pub(super) fn soon(self) -> Self {
+        Self {
+            patience: Patience::Short(None),
+            ..self
         }
     }
 
@@ -142,7 +166,16 @@ impl Whole {
         if self.strict && self.flow.expected() > self.limit - self.read.len() {
             return Poll::Ready(Err(too_long()));
         }
-        while let Some(piece) = ready!(self.flow.poll_data(cx, self.limit)) {
+        let whole = if self.patience.is_endless() { limit } else { 0 };
+        loop {
+            let piece = match self.flow.poll_data(cx, whole) {
+                Poll::Ready(Some(piece)) => piece,
+                Poll::Ready(None) => break,
+                Poll::Pending => {
+                    ready!(self.patience.poll_end(cx));
+                    break;
+                }
+            };
             match piece {
                 Err(fault) if self.strict => return Poll::Ready(Err(fault)),
                 Err(_) => break,
@@ -163,6 +196,22 @@ impl Whole {
 
     pub(super) fn into_flow(self) -> Flow {
         self.flow
+    }
+}
+
+impl Patience {
+    fn is_endless(&self) -> bool {
+        matches!(self, Self::Endless)
+    }
+
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match self {
+            Self::Endless => Poll::Pending,
+            Self::Short(end) => end
+                .get_or_insert_with(|| Box::pin(sleep(REASONS)))
+                .as_mut()
+                .poll(cx),
+        }
     }
 }
 

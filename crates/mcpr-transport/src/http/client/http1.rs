@@ -34,6 +34,10 @@ mod tests;
 const LITTLE: usize = 4 * 1024;
 /// How much is read at once at most.
 const MUCH: usize = 256 * 1024;
+/// How much is read before other tasks have their turn, in bytes.
+const TURN: usize = 512 * 1024;
+/// How many answers may come that only tell of another one.
+const INFORMED: u32 = 32;
 
 /// What bytes go to and fro on.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
@@ -51,6 +55,8 @@ pub(super) struct Connection {
     persistent: bool,
     /// How much is read at once.
     pace: usize,
+    /// How much was read in this turn.
+    turn: usize,
     end: Arc<End>,
 }
 
@@ -58,8 +64,8 @@ pub(super) struct Connection {
 enum Stage {
     /// No request is under way.
     Rest,
-    /// A request is; so much of what came was looked through for the end of a head.
-    Asked(usize),
+    /// A request is; so much of what came was `seen`, and so many answers told of the one to come.
+    Asked { seen: usize, informed: u32 },
     /// An answer comes.
     Answered(Body),
     /// It cannot be used any more.
@@ -89,6 +95,7 @@ impl Connection {
             stage: Stage::Rest,
             persistent: true,
             pace: LITTLE,
+            turn: 0,
             end,
         }
     }
@@ -100,7 +107,7 @@ impl Connection {
     pub(super) fn send(&mut self, head: Vec<u8>, body: &Rope) {
         debug_assert!(matches!(self.stage, Stage::Rest), "one request at a time");
         self.going = Outgoing::new(head, body);
-        self.stage = Stage::Asked(0);
+        self.stage = Stage::Asked { seen: 0, informed: 0 };
         self.pace = LITTLE;
         // Whoever waits for the answer is woken from then on.
         self.going
@@ -120,14 +127,19 @@ impl Connection {
     /// Answers that only tell of another to come (1xx) are passed over.
     fn poll_final_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, Broken>> {
         loop {
-            let Stage::Asked(seen) = &mut self.stage else {
+            let Stage::Asked { seen, informed } = &mut self.stage else {
                 return Poll::Ready(Err(Broken::Closed));
             };
             match Head::take(&mut self.came, seen)? {
                 Some((head, _)) if head.status == StatusCode::SWITCHING_PROTOCOLS => {
                     return Poll::Ready(Err(Broken::Switched));
                 }
-                Some((head, _)) if head.status.is_informational() => {}
+                Some((head, _)) if head.status.is_informational() => {
+                    *informed += 1;
+                    if *informed > INFORMED {
+                        return Poll::Ready(Err(Broken::Informed));
+                    }
+                }
                 Some((head, frame)) => {
                     self.stage = Stage::Answered(frame.body);
                     self.persistent = frame.persistent;
@@ -231,11 +243,20 @@ impl Connection {
         if let Some(error) = self.going.take_refusal() {
             return Poll::Ready(Err(error.into()));
         }
+        if self.turn >= TURN {
+            self.turn = 0;
+            if self.end.is_told() {
+                return Poll::Ready(Err(Broken::Stopped));
+            }
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         self.make_room(missing);
         let room = self.came.capacity() - self.came.len();
         match poll_read_buf(Pin::new(&mut self.stream), cx, &mut self.came) {
             Poll::Ready(Ok(0)) => Poll::Ready(Err(Broken::Closed)),
             Poll::Ready(Ok(count)) => {
+                self.turn += count;
                 if count == room {
                     self.pace = (self.pace * 4).min(MUCH);
                 }
@@ -243,7 +264,10 @@ impl Connection {
             }
             Poll::Ready(Err(error)) => Poll::Ready(Err(error.into())),
             Poll::Pending if self.end.is_told_to(cx) => Poll::Ready(Err(Broken::Stopped)),
-            Poll::Pending => Poll::Pending,
+            Poll::Pending => {
+                self.turn = 0;
+                Poll::Pending
+            }
         }
     }
 

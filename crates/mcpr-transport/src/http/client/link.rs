@@ -285,9 +285,8 @@ impl Link {
             .and_then(|value| value.to_str().ok());
         let to = location.and_then(|location| address::resolve(origin, path, location));
         let Some(to) = to else {
-            return Err(redirected(format!(
-                "{origin} answers {status} without saying where to go"
-            )));
+            let detail = format!("{origin} answers {status} without saying where to go");
+            return Err(led_away(status, detail));
         };
         let same = Origin::of(&to).is_some_and(|to| to == *origin);
         if same && matches!(status, 307 | 308) {
@@ -300,9 +299,10 @@ impl Link {
             || "another scheme".to_owned(),
             |to_origin| format!("{to_origin}{}", to.path()),
         );
-        Err(redirected(format!(
+        let detail = format!(
             "{origin} answers {status} and points to {place}; if that is right, use that URL in the configuration"
-        )))
+        );
+        Err(led_away(status, detail))
     }
 
     /// The failure of a request that was lost.
@@ -339,6 +339,15 @@ impl fmt::Display for Place<'_> {
             Some(proxy) => write!(f, " through {proxy}"),
             None => Ok(()),
         }
+    }
+}
+
+/// What a redirect says of the request that it answers: it was not carried out, except where the server points
+/// to what came of it (303; RFC 9110, section 15.4.4).
+fn led_away(status: u16, detail: String) -> Failed {
+    match status {
+        303 => Failed::maybe_sent(FailedKind::Redirected, detail),
+        _ => redirected(detail),
     }
 }
 

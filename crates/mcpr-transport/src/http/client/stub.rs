@@ -130,6 +130,13 @@ impl Reply {
         )
     }
 
+    /// The same body under another status and of another kind.
+    pub(crate) fn answering(mut self, status: u16, media: &str) -> Self {
+        self.status = status;
+        self.headers = vec![("content-type", media.to_owned())];
+        self
+    }
+
     /// No answer; the receiver hears when the client has gone.
     pub(crate) fn silence() -> (Self, oneshot::Receiver<()>) {
         let (sender, receiver) = oneshot::channel();

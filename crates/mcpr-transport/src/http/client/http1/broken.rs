@@ -20,6 +20,8 @@ pub(in super::super) enum Broken {
     Length,
     #[error("its answer is not chunked as HTTP/1.1 wants it")]
     Chunk,
+    #[error("it tells again and again of an answer that does not come")]
+    Informed,
     #[error("it changes to a protocol that nobody asked for")]
     Switched,
 }

@@ -7,6 +7,8 @@ use super::Broken;
 
 /// How long a line may be that says how long a chunk is.
 const LINE: usize = 4 * 1024;
+/// How many digits the longest size has.
+const SIZE: usize = 16;
 /// How much may come as chunk extensions, and how much behind the last chunk, in bytes.
 const ASIDE: usize = 16 * 1024;
 
@@ -108,7 +110,8 @@ impl Chunks {
             0 => Next::Trailer,
             size => Next::Data(size),
         };
-        self.pass_over(rest.len(), next)
+        // Leading zeros say nothing either.
+        self.pass_over(digits.saturating_sub(SIZE) + rest.len(), next)
     }
 
     fn pass_over(&mut self, count: usize, next: Next) -> Result<Next, Broken> {

@@ -224,6 +224,38 @@ async fn a_connection_on_which_something_comes_unasked_is_not_used_again() {
 }
 
 #[tokio::test]
+async fn http_05_a_server_that_never_stops_talking_leaves_others_their_turn() {
+    let (mut connection, mut server) = connected(8 << 20);
+    send(&mut connection);
+    server.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+    head(&mut connection).await.unwrap();
+    server.write_all(&vec![b':'; 4 << 20]).await.unwrap();
+    let mut taken = 0;
+    let turn = poll_fn(|cx| {
+        while let Poll::Ready(Some(Ok(data))) = connection.poll_data(cx, 0) {
+            taken += data.len();
+        }
+        Poll::Ready(())
+    });
+    turn.await;
+    assert!(
+        (TURN..TURN + 2 * MUCH).contains(&taken),
+        "{taken} bytes in one turn"
+    );
+}
+
+#[tokio::test]
+async fn http_05_answers_that_only_tell_of_another_have_an_end() {
+    let hints = "HTTP/1.1 103 Early Hints\r\n\r\n";
+    let last = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+    assert_eq!(outcome((hints.repeat(32) + last).as_bytes()).await, "200 ");
+    assert_eq!(
+        outcome((hints.repeat(33) + last).as_bytes()).await,
+        "it tells again and again of an answer that does not come"
+    );
+}
+
+#[tokio::test]
 async fn what_waits_is_told_of_the_end_of_all() {
     let open = Open::default();
     let (ours, _server) = duplex(1000);

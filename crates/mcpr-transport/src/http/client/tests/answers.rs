@@ -1,5 +1,7 @@
 //! What comes back for a request.
 
+use parking_lot::Mutex;
+
 use super::super::stub::{response, say};
 use super::*;
 use crate::{FailedKind, Sent};
@@ -50,6 +52,19 @@ async fn b32_whatever_else_comes_is_an_error_that_shows_it() {
     }
     let failed = answered(|_| Reply::json("{\"jsonrpc\":")).await.unwrap_err();
     assert_eq!(failed.kind, FailedKind::Malformed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn http_05_a_refusal_whose_reasons_do_not_come_is_told_without_them() {
+    for media in ["text/plain", "application/json"] {
+        let (reply, stream) = Reply::stream();
+        say(&stream, "{boom");
+        let reply = Mutex::new(Some(reply.answering(500, media)));
+        let failed = answered(move |_| reply.lock().take().unwrap()).await.unwrap_err();
+        assert_eq!(failed.kind, FailedKind::Status(500));
+        assert!(failed.said.unwrap().contains("{boom"));
+        drop(stream);
+    }
 }
 
 #[tokio::test]
