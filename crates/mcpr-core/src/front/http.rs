@@ -257,7 +257,21 @@ impl HttpFront {
                 self.gateway.metrics.refused();
                 self.turn_away(&denied)
             }
-            reply = answer => reply,
+            reply = answer => self.unless_just_banished(caller, reply),
+        }
+    }
+
+    /// A session that ends with its token may be heard of first.
+    fn unless_just_banished(&self, caller: &Principal, reply: Reply) -> Reply {
+        if reply.status.is_success() {
+            return reply;
+        }
+        match self.gateway.doorkeeper.tokens().recheck_text(caller, Timestamp::now()) {
+            Ok(_) => reply,
+            Err(denied) => {
+                self.gateway.metrics.refused();
+                self.turn_away(&denied)
+            }
         }
     }
 
