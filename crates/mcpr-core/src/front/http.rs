@@ -266,7 +266,12 @@ impl HttpFront {
         if reply.status.is_success() {
             return reply;
         }
-        match self.gateway.doorkeeper.tokens().recheck_text(caller, Timestamp::now()) {
+        match self
+            .gateway
+            .doorkeeper
+            .tokens()
+            .recheck_text(caller, Timestamp::now())
+        {
             Ok(_) => reply,
             Err(denied) => {
                 self.gateway.metrics.refused();

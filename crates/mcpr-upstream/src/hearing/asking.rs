@@ -23,6 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// When it is tried again where one got no answer.
 const AGAIN: Duration = Duration::from_secs(30);
+/// The same where the way there was broken and its server is thought to be there still.
+const SOON: Duration = Duration::from_millis(500);
 
 /// Brings what the server was asked for in line with what is wanted, for one session.
 pub(super) struct Asking {
@@ -45,6 +47,8 @@ enum Place {
     Told,
     /// It is being given back.
     Leaving,
+    /// The way to the server is broken: it is asked for again, here or on the next connection.
+    Broken,
 }
 
 /// Something to do.
@@ -117,12 +121,13 @@ impl Asking {
                 self.hearer.settle(self.life, &uri, Ok(()));
             }
             (Step::Subscribe(uri), Ok(Err(error))) => self.refused(&uri, Refusal::Error(error)),
-            (Step::Subscribe(uri), Err(failed)) => {
-                if is_a_break(&failed) {
-                    self.hearer.tell(News::Lost).await;
-                }
-                self.refused(&uri, Refusal::Failed(failed));
+            (Step::Subscribe(uri), Err(failed)) if is_a_break(&failed) => {
+                // Whoever waits for it waits for the server, or hears that it is down.
+                self.own.put(&uri, Place::Broken);
+                self.again = Some(Instant::now() + SOON);
+                self.hearer.tell(News::Lost).await;
             }
+            (Step::Subscribe(uri), Err(failed)) => self.refused(&uri, Refusal::Failed(failed)),
             (Step::Unsubscribe(uri) | Step::Confirm(uri), _) => self.own.drop(&uri),
         }
         true
@@ -139,6 +144,7 @@ impl Asking {
 
     fn ask_again(&mut self) {
         self.again = None;
+        self.own.0.retain(|_, place| *place != Place::Broken);
         self.hearer.wishes.ask_again();
     }
 }
