@@ -56,7 +56,12 @@ impl RunFile {
 fn append(path: &Path) -> io::Result<RunFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.map_or(Ok(()), private_folder)?;
-    let file = private(OpenOptions::new().append(true).create(true)).open(path)?;
+    // A pipe that nobody reads would hold up the start; it is told to be no place for a log instead.
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let file = private(&mut options).open(path)?;
     Ok(RunFile {
         file,
         path: path.to_owned(),
@@ -242,6 +247,14 @@ mod tests {
 
         let kept = [&long.path, &last.path].map(|path| path.file_name().unwrap().to_str().unwrap());
         assert_eq!(names(home.path()), kept);
+    }
+
+    #[test]
+    fn log_02_a_pipe_that_nobody_reads_is_refused_and_not_waited_for() {
+        let home = tempfile::tempdir().unwrap();
+        let pipe = home.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success() && append(&pipe).is_err());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -49,6 +49,29 @@ struct Course {
     spoken: AtomicBool,
     /// It was asked for more than who it is: what it writes from then on may repeat what it was sent.
     at_work: AtomicBool,
+    /// The client for which it was asked something, [`NOBODY`] or [`SEVERAL`].
+    asked_for: AtomicU64,
+}
+
+/// No client has asked it anything.
+const NOBODY: u64 = Party::GATEWAY.client;
+/// More than one has.
+const SEVERAL: u64 = u64::MAX;
+
+impl Course {
+    /// Notes for whom it is asked something: what it says at its end may repeat that.
+    fn ask_for(&self, client: u64) {
+        let before = self.asked_for.load(Ordering::Relaxed);
+        if client == NOBODY || before == client || before == SEVERAL {
+            return;
+        }
+        let first = self
+            .asked_for
+            .compare_exchange(NOBODY, client, Ordering::Relaxed, Ordering::Relaxed);
+        if first.is_err_and(|other| other != client) {
+            self.asked_for.store(SEVERAL, Ordering::Relaxed);
+        }
+    }
 }
 
 /// The way to the server, for those who have only a word to say.
@@ -147,6 +170,7 @@ impl Transport for Stdio {
         if !matches!(request.method, Method::Initialize | Method::Discover) {
             self.course.at_work.store(true, Ordering::Relaxed);
         }
+        self.course.ask_for(request.party.client);
         let text = Request::text(&Id::number(request.id), request.method.as_str(), request.params);
         let receipt = self.post.writer.send(text).await.map_err(unwritten)?;
         // A handshake cannot be cancelled (all revisions of the session era, cancellation).
@@ -261,8 +285,23 @@ impl Reader {
             }
         }
         let failed = self.farewell().await;
-        self.pending.fail_all(&failed);
-        let _ = self.events.send(Event::Closed(failed.in_full())).await;
+        let (for_clients, for_all) = self.told(failed);
+        self.pending.fail_all(&for_clients);
+        let _ = self.events.send(Event::Closed(for_all)).await;
+    }
+
+    /// What those who wait are told of the end, and what everybody is: its last words may repeat what a client
+    /// sent, and are for that client alone then, or for nobody (LOG-04).
+    fn told(&self, failed: Failed) -> (Failed, Failed) {
+        let silent = Failed {
+            said: None,
+            ..failed.clone()
+        };
+        match self.course.asked_for.load(Ordering::Relaxed) {
+            NOBODY => (failed.clone(), failed.in_full()),
+            SEVERAL => (silent.clone(), silent),
+            _ => (failed, silent),
+        }
     }
 
     fn take(&mut self, line: Line) {
@@ -380,6 +419,19 @@ mod tests {
         );
         assert_eq!(failed.to_string(), "its answer cannot be read: not UTF-8");
         assert!(failed.said.unwrap().contains("s3cret"));
+    }
+
+    #[tokio::test]
+    async fn log_04_the_last_words_of_a_server_are_for_the_client_that_alone_has_asked_it() {
+        let course = Course::default();
+        let asked_for = |client| {
+            course.ask_for(client);
+            course.asked_for.load(Ordering::Relaxed)
+        };
+        assert_eq!(
+            [NOBODY, 7, NOBODY, 7, 8, 7, NOBODY].map(asked_for),
+            [NOBODY, 7, 7, 7, SEVERAL, SEVERAL, SEVERAL]
+        );
     }
 
     #[tokio::test]

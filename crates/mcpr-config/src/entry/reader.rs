@@ -154,7 +154,7 @@ impl<'a> Reader<'a> {
     }
 
     fn content(&mut self, fields: &Fields<'_>) -> Result<(UpstreamSpec, Terms), Fault> {
-        self.remark_on_keys(fields);
+        self.remark_on_keys(fields)?;
         let own = fields
             .outer()
             .read("mcpr", |node| node.members(&keys::SERVER_OWN))?;
@@ -247,14 +247,19 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn remark_on_keys(&mut self, fields: &Fields<'_>) {
+    /// What is not meant as it stands is told. What would protect and does not is an error.
+    fn remark_on_keys(&mut self, fields: &Fields<'_>) -> Result<(), Fault> {
         for (key, known) in fields.slips() {
             let fault = Fault::new(format!("unknown key `{}` is ignored", key.text)).at(&key.place);
             self.warn(fault.hint(format!("did you mean `{known}`?")));
         }
         for key in fields.misplaced() {
+            let hint = "it belongs in the object `mcpr` of the server";
+            if &*key.text == "pins" {
+                return Err(Fault::new("`pins` has no effect here").at(&key.place).hint(hint));
+            }
             let fault = Fault::new(format!("`{}` is ignored here", key.text)).at(&key.place);
-            self.warn(fault.hint("it belongs in the object `mcpr` of the server"));
+            self.warn(fault.hint(hint));
         }
         for key in fields.missed() {
             let what = format!(
@@ -263,6 +268,7 @@ impl<'a> Reader<'a> {
             );
             self.warn(Fault::new(what).at(&key.place));
         }
+        Ok(())
     }
 
     pub(super) fn lookups(&self) -> &Lookups<'a> {

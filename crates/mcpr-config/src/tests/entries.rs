@@ -270,6 +270,20 @@ fn keys_that_look_like_ours_are_told_apart() {
 }
 
 #[test]
+fn sec_05_pins_in_a_place_where_they_would_not_hold_are_an_error() {
+    let config = load(r#"{"mcpServers": {"s": {"command": "x", "pins": "block"}}}"#);
+    let ServerState::Misconfigured(fault) = &config.servers[0].state else {
+        panic!("the server may run");
+    };
+    assert!(
+        fault
+            .to_string()
+            .contains("`pins` has no effect here; it belongs in the object `mcpr`"),
+        "{fault}"
+    );
+}
+
+#[test]
 fn nothing_secret_is_in_the_debug_text_of_an_entry() {
     let env = Fixed::default().with("TOKEN", "s3cr3t-value");
     let entry = server_in(
