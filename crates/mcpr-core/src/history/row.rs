@@ -91,7 +91,7 @@ impl Draft {
         let arguments = params.map(|params| {
             let given = given(method, params);
             match self.redact {
-                true => scrubbed(&veiled(&given, secrets), ARGUMENTS, secrets),
+                true => redact::cut(&veiled(&given, secrets), ARGUMENTS).into_owned(),
                 false => given,
             }
         });

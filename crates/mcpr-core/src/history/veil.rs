@@ -9,25 +9,26 @@ use mcpr_telemetry::Secrets;
 use mcpr_telemetry::redact::MARK;
 use memchr::{memchr, memchr2};
 
-/// A JSON text with a mark in place of each text that is the value of a telling name, such as
-/// `password`, and of each known secret, however it is escaped. Nothing else changes.
+/// A JSON text with a mark in place of each value of a telling name, such as `password`, and in each text in place
+/// of known secrets and of what looks like a credential, however it is escaped. Nothing else changes.
 pub(super) fn veiled<'j>(json: &'j str, secrets: &Secrets) -> Cow<'j, str> {
     let mut veiled = String::new();
     let (mut copied, mut from) = (0, 0);
     while let Some(text) = next_text(json, from) {
         from = text.end;
-        let value = text_value(json, text.end).filter(|_| looks_secret(&plain(json, &text)));
-        let (hidden, shown) = match value {
-            Some(value) => (value, MARK.into()),
-            None => match unescaped(json, &text, secrets) {
+        let hidden =
+            value_of(json, text.end).filter(|value| tells(&plain(json, &text), &json[value.clone()]));
+        let (hidden, shown) = match hidden {
+            Some(value) => (value, RawJson::string(MARK)),
+            None => match scrubbed(json, &text, secrets) {
                 Some(shown) => (text, shown),
                 None => continue,
             },
         };
         from = hidden.end;
-        veiled.push_str(&json[copied..=hidden.start]);
-        veiled.push_str(&shown);
-        copied = hidden.end - 1;
+        veiled.push_str(&json[copied..hidden.start]);
+        veiled.push_str(shown.as_str());
+        copied = hidden.end;
     }
     if copied == 0 {
         return Cow::Borrowed(json);
@@ -36,17 +37,22 @@ pub(super) fn veiled<'j>(json: &'j str, secrets: &Secrets) -> Cow<'j, str> {
     Cow::Owned(veiled)
 }
 
-/// A text with escapes that hide a secret, without it and as it stands in JSON. One without escapes is found as it is.
-fn unescaped(json: &str, text: &Range<usize>, secrets: &Secrets) -> Option<String> {
-    let Cow::Owned(plain) = plain(json, text) else {
-        return None;
+/// Whether a value of this name is usually a secret. How many tokens there are is none, nor is a yes or no.
+fn tells(name: &str, value: &str) -> bool {
+    let may_be = match value.as_bytes().first() {
+        Some(b'"' | b'{' | b'[') => true,
+        Some(b'-' | b'0'..=b'9') => !name.to_ascii_lowercase().contains("token"),
+        _ => false,
     };
-    let Cow::Owned(scrubbed) = secrets.scrub(&plain) else {
-        return None;
-    };
-    let quoted = RawJson::string(&scrubbed);
-    let quoted = quoted.as_str();
-    Some(quoted[1..quoted.len() - 1].to_owned())
+    may_be && looks_secret(name)
+}
+
+/// A text without the secrets in it, where there are any.
+fn scrubbed(json: &str, text: &Range<usize>, secrets: &Secrets) -> Option<RawJson> {
+    match secrets.scrub(&plain(json, text)) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(scrubbed) => Some(RawJson::string(&scrubbed)),
+    }
 }
 
 /// What a text means.
@@ -71,11 +77,36 @@ fn next_text(json: &str, from: usize) -> Option<Range<usize>> {
     }
 }
 
-/// The text that is the value of the name that ends here, if a name does and its value is a text.
-fn text_value(json: &str, end: usize) -> Option<Range<usize>> {
+/// The value of the name that ends here, if a name does.
+fn value_of(json: &str, end: usize) -> Option<Range<usize>> {
     let value = json[end..].trim_start().strip_prefix(':')?.trim_start();
-    value.starts_with('"').then_some(())?;
-    next_text(json, json.len() - value.len())
+    let start = json.len() - value.len();
+    let end = match value.as_bytes().first()? {
+        b'"' => next_text(json, start)?.end,
+        b'{' | b'[' => end_of_nest(json, start)?,
+        _ => start + value.find([',', '}', ']']).unwrap_or(value.len()),
+    };
+    Some(start..end)
+}
+
+/// Where the object or the array ends that begins here.
+fn end_of_nest(json: &str, start: usize) -> Option<usize> {
+    let (mut depth, mut at) = (0_usize, start);
+    loop {
+        match json.as_bytes().get(at)? {
+            b'"' => {
+                at = next_text(json, at)?.end;
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            return Some(at);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -95,6 +126,47 @@ mod tests {
                 r#"{"token":"[redacted]","next":{"secret":"[redacted]"}}"#,
             ),
             (r#"{"pass\u0077ord":"a"}"#, r#"{"pass\u0077ord":"[redacted]"}"#),
+        ] {
+            assert_eq!(veiled(json, &Secrets::default()), shown);
+        }
+    }
+
+    #[test]
+    fn log_06_what_a_telling_name_holds_is_veiled_whatever_it_is() {
+        for (json, shown) in [
+            (
+                r#"{"tokens":["c17","]"],"a":1}"#,
+                r#"{"tokens":"[redacted]","a":1}"#,
+            ),
+            (
+                r#"{"token":{"a":{"b":"}"}},"a":1}"#,
+                r#"{"token":"[redacted]","a":1}"#,
+            ),
+            (
+                r#"{"password": 123456 , "a":1}"#,
+                r#"{"password": "[redacted]", "a":1}"#,
+            ),
+            (
+                r#"{"maxTokens":12,"secret":null,"password":true}"#,
+                r#"{"maxTokens":12,"secret":null,"password":true}"#,
+            ),
+        ] {
+            assert_eq!(veiled(json, &Secrets::default()), shown);
+        }
+    }
+
+    #[test]
+    fn log_06_what_looks_like_a_credential_ends_with_its_text() {
+        for (json, shown) in [
+            (
+                r#"{"text":"what is the authorization: of x","path":"/keep"}"#,
+                r#"{"text":"what is the authorization: [redacted]","path":"/keep"}"#,
+            ),
+            (
+                r#"{"q":"authorization = 'x","b":"it's","path":"/keep"}"#,
+                r#"{"q":"authorization = '[redacted]","b":"it's","path":"/keep"}"#,
+            ),
+            (r#"["Bearer abcdef","b"]"#, r#"["Bearer [redacted]","b"]"#),
         ] {
             assert_eq!(veiled(json, &Secrets::default()), shown);
         }
