@@ -71,20 +71,22 @@ impl Walk<'_> {
             .map(|found| at + found.start..at + found.end)
     }
 
-    /// At a `://`: remembers how far the address goes; the user in it is taken out.
+    /// At a `://`: remembers how far the address goes, if it is one of the web; the user in it is taken out. Of
+    /// other addresses, such as those of databases, users with a password are.
     fn enter_url(&mut self, at: usize) -> Option<Range<usize>> {
-        let scheme = self.text[..at]
-            .rsplit(|c: char| !c.is_ascii_alphabetic())
-            .next()?;
+        let before = &self.text[..at];
+        before.ends_with(|c: char| c.is_ascii_alphanumeric()).then_some(())?;
+        let scheme = before.rsplit(|c: char| !c.is_ascii_alphabetic()).next()?;
         let rest = self.text[at..].strip_prefix("://")?;
-        if !WEB_SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme)) {
-            return None;
-        }
         let url = &rest[..end_of_url(rest)];
-        self.url_end = at + "://".len() + url.len();
+        let is_web = WEB_SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
+        if is_web {
+            self.url_end = at + "://".len() + url.len();
+        }
         let host = &url[..url.find(['/', '?', '#']).unwrap_or(url.len())];
         let user = &host[..host.rfind('@')?];
-        (user != MARK).then(|| "://".len().."://".len() + user.len())
+        let is_secret = user != MARK && (is_web || user.contains(':'));
+        is_secret.then(|| "://".len().."://".len() + user.len())
     }
 
     /// At a `?` or `#`: the rest of the address goes, if this is one.
@@ -121,7 +123,7 @@ fn authorization(text: &str) -> Option<Range<usize>> {
     let value = rest.trim_start_matches([' ', '\t', '\\']);
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
     let value = quote.map_or(value, |quote| value.trim_start_matches(quote));
-    let end = value.find(|c| quote.map_or(matches!(c, '\n' | '\r'), |quote| c == quote));
+    let end = value.find(|c| quote.map_or(matches!(c, '\n' | '\r' | '"'), |quote| c == quote));
     let value = value[..end.unwrap_or(value.len())].trim_end_matches('\\');
     let start = value.as_ptr() as usize - text.as_ptr() as usize;
     (value != MARK).then(|| start..start + value.len())
@@ -211,6 +213,22 @@ mod tests {
                 "Bearer realm=\"mcpr\""
             ]
         );
+    }
+
+    #[test]
+    fn b26_passwords_in_the_addresses_of_databases_are_taken_out() {
+        let told = [
+            "could not connect to postgresql://me:S3CRET5@127.0.0.1:5/db?x=1",
+            "mongodb+srv://me:S3CR@ET5@h, redis://:S3CRET5@h:6379/0",
+            "ssh://git@h/p, file:///a@b, a :// b:c@d",
+        ]
+        .map(scrub);
+        let expected = [
+            "could not connect to postgresql://[redacted]@127.0.0.1:5/db?x=1",
+            "mongodb+srv://[redacted]@h, redis://[redacted]@h:6379/0",
+            "ssh://git@h/p, file:///a@b, a :// b:c@d",
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]
