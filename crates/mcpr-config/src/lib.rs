@@ -18,6 +18,7 @@
 //! # Ok::<(), mcpr_config::ConfigError>(())
 //! ```
 
+mod arguments;
 mod check;
 pub mod clients;
 mod config;

@@ -9,6 +9,7 @@ use jsonc_parser::common::Ranged;
 use mcpr_protocol::RawJson;
 use mcpr_telemetry::Secrets;
 
+use crate::arguments::secret_parts;
 use crate::entry::shown_url;
 use crate::reference;
 
@@ -104,6 +105,9 @@ fn look<'t>(value: &'t Value<'t>, path: &mut Vec<&'t str>, found: &mut Vec<(Rang
                 path.pop();
             }
         }
+        Value::Array(array) if path.last() == Some(&"args") => {
+            look_at_arguments(&array.elements, path, found)
+        }
         Value::Array(array) => array
             .elements
             .iter()
@@ -111,6 +115,33 @@ fn look<'t>(value: &'t Value<'t>, path: &mut Vec<&'t str>, found: &mut Vec<(Rang
         Value::StringLit(literal) => hide(literal.range(), path, &literal.value, found),
         Value::NumberLit(literal) => hide(literal.range(), path, literal.value, found),
         Value::BooleanLit(_) | Value::NullKeyword(_) => {}
+    }
+}
+
+fn look_at_arguments<'t>(
+    args: &'t [Value<'t>],
+    path: &mut Vec<&'t str>,
+    found: &mut Vec<(Range<usize>, String)>,
+) {
+    let texts: Vec<&str> = args
+        .iter()
+        .map(|arg| match arg {
+            Value::StringLit(literal) => &*literal.value,
+            _ => "",
+        })
+        .collect();
+    for ((part, text), arg) in secret_parts(&texts).into_iter().zip(texts).zip(args) {
+        match part {
+            Some(part) => {
+                let shown = text[..part.start].to_owned() + VEIL + &text[part.end..];
+                let range = arg.range();
+                found.push((
+                    range.start..range.end,
+                    RawJson::string(&shown).as_str().to_owned(),
+                ));
+            }
+            None => look(arg, path, found),
+        }
     }
 }
 

@@ -2,10 +2,12 @@
 
 use super::Via;
 use super::address;
+use crate::arguments::secret_parts;
 use crate::fault::Fault;
 use crate::keys;
 use crate::read::Members;
 use crate::tree::{Key, Node, Shape};
+use crate::veil::{VEIL, veiled};
 use mcpr_registry::nearest;
 
 /// The fields of an entry, wherever they stand: some clients nest them in `transport`.
@@ -155,25 +157,40 @@ impl<'n> Fields<'n> {
         self.stated().ok().flatten().or_else(by_field)
     }
 
-    /// The command line or URL as the file has it, without what is secret in a URL.
+    /// The command line or URL as the file has it, without what is secret in it.
     pub(super) fn shown(&self) -> String {
-        let text = |node: &'n Node| node.scalar().unwrap_or("?");
-        let args = self
-            .get("args")
-            .and_then(|args| args.items().ok())
-            .unwrap_or_default();
         match (self.get("command"), self.url()) {
             (Some(command), _) => {
-                let words: Vec<_> = std::iter::once(command)
-                    .chain(args)
-                    .map(|node| quoted(text(node)))
-                    .collect();
-                words.join(" ")
+                let args = self.arguments();
+                let parts = secret_parts(&args).into_iter().zip(args);
+                let args = parts.map(|(part, arg)| match part {
+                    Some(part) => arg[..part.start].to_owned() + VEIL + &arg[part.end..],
+                    None => veiled(&["args"], arg),
+                });
+                let words = std::iter::once(text(command).to_owned()).chain(args);
+                words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
             }
             (None, Some(url)) => address::shown(text(url)),
             (None, None) => String::new(),
         }
     }
+
+    /// What is written out in the command line and is secret.
+    pub(super) fn secret_arguments(&self) -> impl Iterator<Item = &'n str> {
+        let args = self.arguments();
+        let parts = secret_parts(&args).into_iter().zip(args);
+        parts.filter_map(|(part, arg)| Some(&arg[part?]))
+    }
+
+    /// The arguments as the file has them.
+    fn arguments(&self) -> Vec<&'n str> {
+        let args = self.get("args").and_then(|args| args.items().ok());
+        args.unwrap_or_default().iter().map(text).collect()
+    }
+}
+
+fn text(node: &Node) -> &str {
+    node.scalar().unwrap_or("?")
 }
 
 fn via(node: &Node) -> Result<Via, Fault> {

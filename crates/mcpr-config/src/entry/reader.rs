@@ -95,6 +95,12 @@ impl<'a> Reader<'a> {
             .as_ref()
             .map(|fields| (fields.via(), fields.shown()))
             .unwrap_or_default();
+        if let Ok(fields) = &fields {
+            let told = fields
+                .secret_arguments()
+                .map(|text| SecretText::new(text.to_owned()));
+            self.secrets.extend(told);
+        }
         let read = fields.and_then(|fields| Ok((fields.is_disabled()?, fields)));
         let (state, terms) = match read {
             Ok((false, fields)) => self.usable(&fields, key, node),

@@ -284,6 +284,16 @@ fn sec_05_pins_in_a_place_where_they_would_not_hold_are_an_error() {
 }
 
 #[test]
+fn log_04_a_command_line_is_shown_without_its_secrets_and_they_are_known() {
+    let entry =
+        server(r#"{"command": "run", "args": ["--api-key", "canary1", "postgresql://u:canary2@h/db", "x"]}"#);
+
+    assert_eq!(entry.shown, "run --api-key ••• postgresql://u:•••@h/db x");
+    let known: Vec<_> = entry.secrets.iter().map(|secret| secret.reveal()).collect();
+    assert_eq!(known, ["canary1", "canary2"]);
+}
+
+#[test]
 fn nothing_secret_is_in_the_debug_text_of_an_entry() {
     let env = Fixed::default().with("TOKEN", "s3cr3t-value");
     let entry = server_in(
