@@ -41,7 +41,7 @@ pub(super) fn veiled<'j>(json: &'j str, secrets: &Secrets) -> Cow<'j, str> {
 fn tells(name: &str, value: &str) -> bool {
     let may_be = match value.as_bytes().first() {
         Some(b'"' | b'{' | b'[') => true,
-        Some(b'-' | b'0'..=b'9') => !name.to_ascii_lowercase().contains("token"),
+        Some(b'-' | b'0'..=b'9') => !name.to_ascii_lowercase().contains("tokens"),
         _ => false,
     };
     may_be && looks_secret(name)
@@ -146,6 +146,7 @@ mod tests {
                 r#"{"password": 123456 , "a":1}"#,
                 r#"{"password": "[redacted]", "a":1}"#,
             ),
+            (r#"{"token":123456}"#, r#"{"token":"[redacted]"}"#),
             (
                 r#"{"maxTokens":12,"secret":null,"password":true}"#,
                 r#"{"maxTokens":12,"secret":null,"password":true}"#,

@@ -75,15 +75,17 @@ impl Walk<'_> {
     /// other addresses, such as those of databases, users with a password are.
     fn enter_url(&mut self, at: usize) -> Option<Range<usize>> {
         let before = &self.text[..at];
-        before.ends_with(|c: char| c.is_ascii_alphanumeric()).then_some(())?;
+        before
+            .ends_with(|c: char| c.is_ascii_alphanumeric())
+            .then_some(())?;
         let scheme = before.rsplit(|c: char| !c.is_ascii_alphabetic()).next()?;
         let rest = self.text[at..].strip_prefix("://")?;
-        let url = &rest[..end_of_url(rest)];
         let is_web = WEB_SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
-        if is_web {
-            self.url_end = at + "://".len() + url.len();
+        // An address in another one ends with it: each text is looked through once.
+        if is_web && at >= self.url_end {
+            self.url_end = at + "://".len() + end_of_url(rest);
         }
-        let host = &url[..url.find(['/', '?', '#']).unwrap_or(url.len())];
+        let host = &rest[..rest.find(ends_host).unwrap_or(rest.len())];
         let user = &host[..host.rfind('@')?];
         let is_secret = user != MARK && (is_web || user.contains(':'));
         is_secret.then(|| "://".len().."://".len() + user.len())
@@ -136,8 +138,15 @@ fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
 }
 
 fn end_of_url(text: &str) -> usize {
-    let closes = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '<' | '>' | '`');
-    text.find(closes).unwrap_or(text.len())
+    text.find(ends_url).unwrap_or(text.len())
+}
+
+fn ends_url(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '<' | '>' | '`')
+}
+
+fn ends_host(c: char) -> bool {
+    matches!(c, '/' | '?' | '#') || ends_url(c)
 }
 
 /// The characters of credentials after a scheme, RFC 9110 section 11.2.
@@ -245,6 +254,13 @@ mod tests {
             "kb://a?b=c and http://h/p? and what?no",
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn b26_addresses_in_addresses_cost_no_more_than_others() {
+        for text in ["http://".repeat(300_000), "a://".repeat(500_000)] {
+            assert_eq!(scrub(&text), text);
+        }
     }
 
     #[test]
