@@ -47,31 +47,57 @@ pub struct Stdio {
 struct Course {
     /// The server has written something.
     spoken: AtomicBool,
-    /// It was asked for more than who it is: what it writes from then on may repeat what it was sent.
-    at_work: AtomicBool,
-    /// The client for which it was asked something, [`NOBODY`] or [`SEVERAL`].
-    asked_for: AtomicU64,
+    /// The client whose words it was sent, [`NOBODY`] or [`SEVERAL`]: what it writes may repeat them.
+    told_by: AtomicU64,
 }
 
-/// No client has asked it anything.
+/// It was sent nothing of a client.
 const NOBODY: u64 = Party::GATEWAY.client;
-/// More than one has.
+/// It was sent something of more than one, or nobody knows of how many.
 const SEVERAL: u64 = u64::MAX;
 
 impl Course {
-    /// Notes for whom it is asked something: what it says at its end may repeat that.
-    fn ask_for(&self, client: u64) {
-        let before = self.asked_for.load(Ordering::Relaxed);
-        if client == NOBODY || before == client || before == SEVERAL {
+    /// Notes whose words it is sent with a request. The gateway may pass on what clients have told it, as it
+    /// subscribes for all of them; what it asks of each server at its start is its own.
+    fn tell(&self, method: &Method, party: Party) {
+        match party.client {
+            NOBODY if is_the_gateways_own(method) => {}
+            NOBODY => self.hear(SEVERAL),
+            client => self.hear(client),
+        }
+    }
+
+    fn hear(&self, client: u64) {
+        let before = self.told_by.load(Ordering::Relaxed);
+        if before == client || before == SEVERAL {
             return;
         }
         let first = self
-            .asked_for
+            .told_by
             .compare_exchange(NOBODY, client, Ordering::Relaxed, Ordering::Relaxed);
         if first.is_err_and(|other| other != client) {
-            self.asked_for.store(SEVERAL, Ordering::Relaxed);
+            self.told_by.store(SEVERAL, Ordering::Relaxed);
         }
     }
+
+    /// Whose words it may repeat.
+    fn told_by(&self) -> u64 {
+        self.told_by.load(Ordering::Relaxed)
+    }
+}
+
+/// Whether nothing of a client is in a request of the gateway.
+fn is_the_gateways_own(method: &Method) -> bool {
+    matches!(
+        method,
+        Method::Initialize
+            | Method::Discover
+            | Method::Ping
+            | Method::ToolsList
+            | Method::PromptsList
+            | Method::ResourcesList
+            | Method::TemplatesList
+    )
 }
 
 /// The way to the server, for those who have only a word to say.
@@ -167,10 +193,7 @@ impl Transport for Stdio {
         if request.method == Method::Listen {
             ticket.is_for_a_listen();
         }
-        if !matches!(request.method, Method::Initialize | Method::Discover) {
-            self.course.at_work.store(true, Ordering::Relaxed);
-        }
-        self.course.ask_for(request.party.client);
+        self.course.tell(&request.method, request.party);
         let text = Request::text(&Id::number(request.id), request.method.as_str(), request.params);
         let receipt = self.post.writer.send(text).await.map_err(unwritten)?;
         // A handshake cannot be cancelled (all revisions of the session era, cancellation).
@@ -184,6 +207,7 @@ impl Transport for Stdio {
     }
 
     fn attend(&self, party: Party) -> Option<Exchange> {
+        self.course.hear(party.client); // Its questions may be answered by that client.
         self.pending.attend(party)
     }
 
@@ -297,7 +321,7 @@ impl Reader {
             said: None,
             ..failed.clone()
         };
-        match self.course.asked_for.load(Ordering::Relaxed) {
+        match self.course.told_by() {
             NOBODY => (failed.clone(), failed.in_full()),
             SEVERAL => (silent.clone(), silent),
             _ => (failed, silent),
@@ -344,8 +368,7 @@ impl Reader {
     fn note_odd(&mut self, reason: &dyn Display, line: &[u8]) {
         self.odd += 1;
         if self.odd <= ODD_LINES {
-            let shown = !self.course.at_work.load(Ordering::Relaxed);
-            let shown = shown.then(|| excerpt_of(line));
+            let shown = (self.course.told_by() == NOBODY).then(|| excerpt_of(line));
             warn!(server = self.server, %reason, bytes = line.len(), line = shown, "skipped a line on stdout that is no message");
         }
     }
@@ -387,6 +410,17 @@ impl Reader {
 mod tests {
     use super::*;
 
+    fn request(stdio: &Stdio, method: Method, party: Party) -> Outgoing {
+        Outgoing {
+            id: stdio.next_id(),
+            method,
+            params: Rope::new(),
+            name: None,
+            headers: Vec::new(),
+            party,
+        }
+    }
+
     /// What comes for the first request, of a server that answers it with what this shell command says.
     async fn asked(says: &str) -> Result<Message, Failed> {
         let script = format!("read -r line; {says}; exec cat >/dev/null");
@@ -395,14 +429,12 @@ mod tests {
             ..ChildSpec::new("test", "sh")
         };
         let (stdio, _events) = Stdio::spawn(&spec, &Guardian::none()).await.unwrap();
-        let request = Outgoing {
-            id: stdio.next_id(),
-            method: Method::ToolsCall,
-            params: Rope::new(),
-            name: None,
-            headers: Vec::new(),
-            party: Party::GATEWAY,
+        let party = Party {
+            who: 1,
+            client: 1,
+            can_be_asked: false,
         };
+        let request = request(&stdio, Method::ToolsCall, party);
         let mut exchange = stdio.open(request).await.unwrap();
         timeout(Duration::from_secs(20), exchange.next()).await.unwrap()
     }
@@ -421,17 +453,48 @@ mod tests {
         assert!(failed.said.unwrap().contains("s3cret"));
     }
 
-    #[tokio::test]
-    async fn log_04_the_last_words_of_a_server_are_for_the_client_that_alone_has_asked_it() {
-        let course = Course::default();
-        let asked_for = |client| {
-            course.ask_for(client);
-            course.asked_for.load(Ordering::Relaxed)
-        };
-        assert_eq!(
-            [NOBODY, 7, NOBODY, 7, 8, 7, NOBODY].map(asked_for),
-            [NOBODY, 7, 7, 7, SEVERAL, SEVERAL, SEVERAL]
+    /// What is heard of the end of a server that says its last words after so many requests: by each who has sent
+    /// one, and by everybody.
+    async fn last_words(requests: &[(Method, u64)]) -> (Vec<bool>, bool) {
+        let script = format!(
+            "for i in $(seq {}); do read -r line; done; echo W0RDS >&2; exit 3",
+            requests.len()
         );
+        let spec = ChildSpec {
+            args: vec!["-c".into(), script],
+            ..ChildSpec::new("test", "sh")
+        };
+        let (stdio, mut events) = Stdio::spawn(&spec, &Guardian::none()).await.unwrap();
+        let mut asked = Vec::new();
+        for (method, client) in requests {
+            let party = Party {
+                who: *client,
+                client: *client,
+                can_be_asked: false,
+            };
+            asked.push(stdio.open(request(&stdio, method.clone(), party)).await.unwrap());
+        }
+        let mut heard = Vec::new();
+        for mut exchange in asked {
+            heard.push(exchange.next().await.unwrap_err().whole().contains("W0RDS"));
+        }
+        let Some(Event::Closed(failed)) = events.recv().await else {
+            panic!("its end is told to everybody");
+        };
+        (heard, failed.whole().contains("W0RDS"))
+    }
+
+    #[tokio::test]
+    async fn log_04_b20_the_last_words_of_a_server_are_for_the_client_that_alone_has_told_it_something() {
+        let call = |client| (Method::ToolsCall, client);
+        assert_eq!(
+            last_words(&[(Method::ToolsList, NOBODY)]).await,
+            (vec![true], true)
+        );
+        assert_eq!(last_words(&[call(7), call(7)]).await, (vec![true, true], false));
+        assert_eq!(last_words(&[call(7), call(8)]).await, (vec![false, false], false));
+        let subscribed = (Method::ResourcesSubscribe, NOBODY);
+        assert_eq!(last_words(&[subscribed]).await, (vec![false], false));
     }
 
     #[tokio::test]
