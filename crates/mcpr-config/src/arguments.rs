@@ -2,7 +2,17 @@
 
 use std::ops::Range;
 
-use crate::veil::{is_written_out, looks_secret};
+use crate::veil::{VEIL, is_written_out, looks_secret, veiled};
+
+/// The arguments as they may be shown.
+pub(crate) fn shown(args: &[&str]) -> Vec<String> {
+    let parts = secret_parts(args).into_iter().zip(args);
+    let shown = parts.map(|(part, arg)| match part {
+        Some(part) => arg[..part.start].to_owned() + VEIL + &arg[part.end..],
+        None => veiled(&["args"], arg),
+    });
+    shown.collect()
+}
 
 /// Of each argument the part that is secret: the value of an option or a variable with a telling name, and the
 /// password in an address. What is filled in from elsewhere is known to be secret anyway.

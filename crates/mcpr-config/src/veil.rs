@@ -9,7 +9,7 @@ use jsonc_parser::common::Ranged;
 use mcpr_protocol::RawJson;
 use mcpr_telemetry::Secrets;
 
-use crate::arguments::secret_parts;
+use crate::arguments;
 use crate::entry::shown_url;
 use crate::reference;
 
@@ -105,8 +105,8 @@ fn look<'t>(value: &'t Value<'t>, path: &mut Vec<&'t str>, found: &mut Vec<(Rang
                 path.pop();
             }
         }
-        Value::Array(array) if path.last() == Some(&"args") => {
-            look_at_arguments(&array.elements, path, found)
+        Value::Array(array) if path.last() == Some(&"args") && Openness::of(path) == Openness::Open => {
+            look_at_arguments(&array.elements, found)
         }
         Value::Array(array) => array
             .elements
@@ -118,30 +118,16 @@ fn look<'t>(value: &'t Value<'t>, path: &mut Vec<&'t str>, found: &mut Vec<(Rang
     }
 }
 
-fn look_at_arguments<'t>(
-    args: &'t [Value<'t>],
-    path: &mut Vec<&'t str>,
-    found: &mut Vec<(Range<usize>, String)>,
-) {
-    let texts: Vec<&str> = args
-        .iter()
-        .map(|arg| match arg {
-            Value::StringLit(literal) => &*literal.value,
-            _ => "",
-        })
-        .collect();
-    for ((part, text), arg) in secret_parts(&texts).into_iter().zip(texts).zip(args) {
-        match part {
-            Some(part) => {
-                let shown = text[..part.start].to_owned() + VEIL + &text[part.end..];
-                let range = arg.range();
-                found.push((
-                    range.start..range.end,
-                    RawJson::string(&shown).as_str().to_owned(),
-                ));
-            }
-            None => look(arg, path, found),
-        }
+/// An argument may be secret by the one before it.
+fn look_at_arguments(args: &[Value<'_>], found: &mut Vec<(Range<usize>, String)>) {
+    let text = |arg: &'_ Value<'_>| match arg {
+        Value::StringLit(literal) => literal.value.to_string(),
+        _ => String::new(),
+    };
+    let texts: Vec<String> = args.iter().map(text).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    for ((shown, text), arg) in arguments::shown(&texts).into_iter().zip(texts).zip(args) {
+        replace(arg.range(), text, &shown, found);
     }
 }
 
@@ -151,12 +137,17 @@ fn hide(
     text: &str,
     found: &mut Vec<(Range<usize>, String)>,
 ) {
-    let shown = veiled(path, text);
+    replace(range, text, &veiled(path, text), found);
+}
+
+fn replace(
+    range: jsonc_parser::common::Range,
+    text: &str,
+    shown: &str,
+    found: &mut Vec<(Range<usize>, String)>,
+) {
     if shown != text {
-        found.push((
-            range.start..range.end,
-            RawJson::string(&shown).as_str().to_owned(),
-        ));
+        found.push((range.start..range.end, RawJson::string(shown).as_str().to_owned()));
     }
 }
 

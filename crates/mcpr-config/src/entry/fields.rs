@@ -2,12 +2,11 @@
 
 use super::Via;
 use super::address;
-use crate::arguments::secret_parts;
+use crate::arguments;
 use crate::fault::Fault;
 use crate::keys;
 use crate::read::Members;
 use crate::tree::{Key, Node, Shape};
-use crate::veil::{VEIL, veiled};
 use mcpr_registry::nearest;
 
 /// The fields of an entry, wherever they stand: some clients nest them in `transport`.
@@ -161,12 +160,7 @@ impl<'n> Fields<'n> {
     pub(super) fn shown(&self) -> String {
         match (self.get("command"), self.url()) {
             (Some(command), _) => {
-                let args = self.arguments();
-                let parts = secret_parts(&args).into_iter().zip(args);
-                let args = parts.map(|(part, arg)| match part {
-                    Some(part) => arg[..part.start].to_owned() + VEIL + &arg[part.end..],
-                    None => veiled(&["args"], arg),
-                });
+                let args = arguments::shown(&self.arguments());
                 let words = std::iter::once(text(command).to_owned()).chain(args);
                 words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
             }
@@ -178,7 +172,7 @@ impl<'n> Fields<'n> {
     /// What is written out in the command line and is secret.
     pub(super) fn secret_arguments(&self) -> impl Iterator<Item = &'n str> {
         let args = self.arguments();
-        let parts = secret_parts(&args).into_iter().zip(args);
+        let parts = arguments::secret_parts(&args).into_iter().zip(args);
         parts.filter_map(|(part, arg)| Some(&arg[part?]))
     }
 
