@@ -11,7 +11,7 @@ use http::header::{self, HeaderMap, HeaderValue};
 use tokio::time::timeout;
 
 use super::flow::{Events, Flow, Whole};
-use super::http1::Head;
+use super::http1::{Head, is_coding};
 use super::link::Link;
 use super::pool::{self, Wire};
 use crate::Failed;
@@ -75,10 +75,7 @@ impl<'h> Coding<'h> {
     /// The coding that a server says its body has, such as `gzip` (RFC 9110, section 8.4).
     pub(super) fn of(headers: &'h HeaderMap) -> Option<Self> {
         let codings = headers.get_all(header::CONTENT_ENCODING).iter();
-        let mut packed = codings.filter(|coding| {
-            let plain = coding.as_bytes().trim_ascii();
-            !plain.is_empty() && !plain.eq_ignore_ascii_case(b"identity")
-        });
+        let mut packed = codings.filter(|coding| is_coding(coding.as_bytes()));
         packed.next().map(Self)
     }
 }

@@ -19,7 +19,7 @@ use tokio_util::io::poll_read_buf;
 
 use body::Body;
 pub(super) use broken::{Broken, Lost};
-pub(super) use head::Head;
+pub(super) use head::{Head, is_coding};
 use outgoing::Outgoing;
 
 mod body;
@@ -109,6 +109,7 @@ impl Connection {
         self.going = Outgoing::new(head, body);
         self.stage = Stage::Asked { seen: 0, informed: 0 };
         self.pace = LITTLE;
+        self.turn = 0;
         // Whoever waits for the answer is woken from then on.
         self.going
             .write(&mut self.stream, &mut Context::from_waker(Waker::noop()));

@@ -210,7 +210,8 @@ fn has_no_body(status: StatusCode) -> bool {
     status.is_informational() || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
 }
 
-fn is_coding(value: &[u8]) -> bool {
+/// Whether a coding changes a body (RFC 9110, section 8.4).
+pub(in super::super) fn is_coding(value: &[u8]) -> bool {
     let plain = value.trim_ascii();
     !plain.is_empty() && !plain.eq_ignore_ascii_case(b"identity")
 }
