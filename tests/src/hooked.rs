@@ -7,8 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mcpr_auth::{Timestamp, Token, TokenHash, TokenId};
 use mcpr_store::{
-    Assignment, CallQuery, CallRow, Definition, HistoryStore, SavedEquip, SavedListing, SavedPin, SavedPins,
-    SavedProject, SavedToolset, SealingKey, StateStore, Store, StoreError, Switch, Verdict,
+    Assignment, CallBatch, CallQuery, CallRow, Definition, HistoryStore, SavedEquip, SavedListing, SavedPin,
+    SavedPins, SavedProject, SavedToolset, SealingKey, StateStore, Store, StoreError, Switch, Verdict,
 };
 
 /// What happens before each operation of a store, by its name; an error takes its place.
@@ -68,7 +68,7 @@ hooked! { StateStore:
 }
 
 hooked! { HistoryStore:
-    put_calls(calls: Vec<CallRow>) -> ();
+    put_calls(calls: CallBatch) -> ();
     calls(query: CallQuery) -> Vec<CallRow>;
     call(id: &str) -> Option<CallRow>;
     delete_calls(query: CallQuery) -> u64;

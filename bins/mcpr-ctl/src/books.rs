@@ -1,6 +1,7 @@
 //! What a gateway keeps: asked of it, or looked after on the disk while none is running.
 
 use std::cell::Cell;
+use std::time::Duration;
 
 use mcpr_admin::{ClientError, Operation};
 
@@ -10,6 +11,9 @@ use crate::database::{Database, Offline};
 use crate::occupant::absence;
 use crate::out::Out;
 use crate::problem::Problem;
+
+/// How long a gateway may take with what can as well be done on the disk: a token has to be revoked even if it hangs.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The gateway, and its files in its absence.
 #[derive(Debug)]
@@ -61,7 +65,15 @@ impl<'a> Books<'a> {
         if self.offline.get() {
             return self.look_after(operation).await;
         }
-        match self.gateway.ask(&operation).await {
+        let asked = match <Database as Offline<O>>::REPEATABLE {
+            true => self.gateway.ask_within(PATIENCE, &operation).await,
+            false => self.gateway.ask(&operation).await,
+        };
+        match asked {
+            Err(ClientError::TimedOut(_)) if <Database as Offline<O>>::REPEATABLE && self.may_stand_in() => {
+                self.offline.set(true);
+                self.look_after(operation).await
+            }
             Err(error) if self.is_absent(&error) => {
                 self.offline.set(true);
                 self.look_after(operation).await

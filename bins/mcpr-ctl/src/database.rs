@@ -36,6 +36,9 @@ pub(crate) enum Absent {
 pub(crate) trait Offline<O: Operation> {
     /// What to do about a file that is not there.
     const ABSENT: Absent;
+    /// Whether it is done on the disk as well if a gateway runs and does not answer: it does no harm that the gateway
+    /// may do it again when it wakes, and it hears of it.
+    const REPEATABLE: bool = false;
 
     /// Carries it out, as a gateway would, as far as that can be done without servers.
     async fn carry_out(&self, operation: O) -> Result<O::Output, Problem>;

@@ -3,8 +3,10 @@
 use std::fmt::Write;
 
 use mcpr_protocol::RawJson;
+use mcpr_telemetry::Secrets;
 use serde::Serialize;
 
+use crate::arguments;
 use crate::config::{Layers, sources};
 use crate::environment::Environment;
 use crate::error::ConfigError;
@@ -41,16 +43,24 @@ impl Effective {
     /// All values, in the order of the files: the servers, then what the gateway itself is told.
     pub fn settings(&self) -> Vec<Setting> {
         let mut settings = Vec::new();
+        let show = Show::Veiled(self.secrets());
         for (name, entry) in &self.0.servers {
             let mut keys = vec!["mcpServers", name.text.as_str()];
-            collect(entry, &mut keys, &mut settings, &|keys, text| {
-                veil::veiled(&keys[2..], text)
-            });
+            collect(entry, &mut keys, &mut settings, &show);
         }
         for (key, value) in &self.0.gateway {
-            collect(value, &mut vec!["mcpr", &key.text], &mut settings, &as_it_is);
+            collect(value, &mut vec!["mcpr", &key.text], &mut settings, &Show::AsItIs);
         }
         settings
+    }
+
+    /// What is not shown where it stands, and so not where it is repeated.
+    fn secrets(&self) -> Secrets {
+        let known = Secrets::default();
+        for (name, entry) in &self.0.servers {
+            note(entry, &mut vec!["mcpServers", name.text.as_str()], &known);
+        }
+        known
     }
 
     /// What these keys of the top `mcpr` lead to.
@@ -65,19 +75,55 @@ impl Effective {
                 .find(|(known, _)| known.text == *key)?;
             Some(value)
         });
-        Some(json(found?, &mut path.to_vec(), &as_it_is))
+        Some(json(found?, &mut path.to_vec(), &Show::AsItIs))
     }
 }
 
-/// How a text with these keys is shown.
-type Show<'s> = &'s dyn Fn(&[&str], &str) -> String;
+/// How values are shown.
+enum Show {
+    AsItIs,
+    /// Those of servers, where these secrets are known.
+    Veiled(Secrets),
+}
 
-fn as_it_is(_: &[&str], text: &str) -> String {
-    text.to_owned()
+impl Show {
+    fn text(&self, keys: &[&str], text: &str) -> String {
+        match self {
+            Self::AsItIs => text.to_owned(),
+            Self::Veiled(known) => veil::veiled(&keys[ENTRY..], text, known),
+        }
+    }
+
+    /// How the items of a list are shown, where that is not each by itself: an argument may be secret by the one before.
+    fn items(&self, keys: &[&str], items: &[Node]) -> Option<Vec<String>> {
+        let Self::Veiled(known) = self else { return None };
+        let texts: Vec<_> = items
+            .iter()
+            .map(|item| item.scalar().ok())
+            .collect::<Option<_>>()?;
+        (keys[ENTRY..] == ["args"]).then(|| arguments::shown(&texts, known))
+    }
+}
+
+/// So many keys lead to the entry of a server.
+const ENTRY: usize = 2;
+
+fn note<'n>(node: &'n Node, keys: &mut Vec<&'n str>, known: &Secrets) {
+    match &node.shape {
+        Shape::Object(members) => {
+            for (key, value) in members {
+                keys.push(&key.text);
+                note(value, keys, known);
+                keys.pop();
+            }
+        }
+        Shape::Text(text) => veil::note(&keys[ENTRY..], text, known),
+        _ => {}
+    }
 }
 
 /// Goes down to what has no members.
-fn collect<'n>(node: &'n Node, keys: &mut Vec<&'n str>, settings: &mut Vec<Setting>, show: Show<'_>) {
+fn collect<'n>(node: &'n Node, keys: &mut Vec<&'n str>, settings: &mut Vec<Setting>, show: &Show) {
     match &node.shape {
         Shape::Object(members) if !members.is_empty() => {
             for (key, value) in members {
@@ -94,25 +140,31 @@ fn collect<'n>(node: &'n Node, keys: &mut Vec<&'n str>, settings: &mut Vec<Setti
     }
 }
 
-fn json<'n>(node: &'n Node, keys: &mut Vec<&'n str>, show: Show<'_>) -> RawJson {
+fn json<'n>(node: &'n Node, keys: &mut Vec<&'n str>, show: &Show) -> RawJson {
     let mut text = String::new();
     write(&mut text, node, keys, show);
     RawJson::trusted(text)
 }
 
-fn write<'n>(out: &mut String, node: &'n Node, keys: &mut Vec<&'n str>, show: Show<'_>) {
+fn write<'n>(out: &mut String, node: &'n Node, keys: &mut Vec<&'n str>, show: &Show) {
     match &node.shape {
         Shape::Null => out.push_str("null"),
         Shape::Boolean(value) => {
             let _ = write!(out, "{value}");
         }
-        Shape::Number(number) if show(keys, number) == *number => out.push_str(number),
-        Shape::Number(text) | Shape::Text(text) => out.push_str(RawJson::string(&show(keys, text)).as_str()),
+        Shape::Number(number) if show.text(keys, number) == *number => out.push_str(number),
+        Shape::Number(text) | Shape::Text(text) => {
+            out.push_str(RawJson::string(&show.text(keys, text)).as_str())
+        }
         Shape::List(items) => {
+            let shown = show.items(keys, items).unwrap_or_default();
             out.push('[');
             for (index, item) in items.iter().enumerate() {
                 out.push_str(if index > 0 { "," } else { "" });
-                write(out, item, keys, show);
+                match shown.get(index).filter(|shown| item.scalar().ok() != Some(shown)) {
+                    Some(shown) => out.push_str(RawJson::string(shown).as_str()),
+                    None => write(out, item, keys, show),
+                }
             }
             out.push(']');
         }

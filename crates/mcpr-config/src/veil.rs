@@ -33,7 +33,7 @@ const CLOSED: [&str; 5] = ["env", "envs", "environment", "headers", "http_header
 const URLS: [&str; 5] = ["url", "serverUrl", "httpUrl", "uri", "endpoints"];
 
 /// Parts of names that stand for secrets, in lower case without `-` and `_`.
-const TELLING: [&str; 10] = [
+const TELLING: [&str; 14] = [
     "token",
     "secret",
     "password",
@@ -44,12 +44,36 @@ const TELLING: [&str; 10] = [
     "credential",
     "privatekey",
     "cookie",
+    "accesskey",
+    "connectionstring",
+    "sessionid",
+    "clientkey",
 ];
+
+/// The same of words that are parts of others: only at the end of a name, and not the working directory of a shell.
+const LAST_WORDS: [&str; 7] = ["pass", "pwd", "auth", "pin", "otp", "jwt", "pat"];
+const DIRECTORIES: [&str; 2] = ["PWD", "OLDPWD"];
 
 /// Whether something of this name usually holds a secret.
 pub fn looks_secret(name: &str) -> bool {
     let plain = name.to_ascii_lowercase().replace(['-', '_', '.'], "");
+    let last = last_word(name).to_ascii_lowercase();
     TELLING.iter().any(|part| plain.contains(part))
+        || LAST_WORDS.contains(&last.as_str()) && !DIRECTORIES.contains(&name)
+}
+
+/// What stands behind the last mark in a name, or behind its last hump, as in `userPass`.
+fn last_word(name: &str) -> &str {
+    let mut at = name.len();
+    let mut later = None;
+    for (start, c) in name.char_indices().rev() {
+        let is_hump = c.is_lowercase() && later.is_some_and(char::is_uppercase);
+        if is_hump || matches!(c, '-' | '_' | '.' | ' ') {
+            break;
+        }
+        (at, later) = (start, Some(c));
+    }
+    &name[at..]
 }
 
 /// Whether a text says all by itself: no part of it is filled in from elsewhere.
@@ -68,65 +92,87 @@ impl Openness {
     }
 }
 
-/// The value at these keys of an entry as it may be shown.
-pub(crate) fn veiled(path: &[&str], text: &str) -> String {
+/// The value at these keys of an entry as it may be shown where these secrets are known.
+pub(crate) fn veiled(path: &[&str], text: &str, known: &Secrets) -> String {
     match Openness::of(path) {
         Openness::Closed => references(text)
             .map(|(plain, inside)| closed(plain, inside))
             .collect(),
         Openness::Url => shown_url(text),
-        Openness::Open if is_written_out(text) => Secrets::default().scrub(text).into_owned(),
+        Openness::Open if is_written_out(text) => known.scrub(text).into_owned(),
         Openness::Open => text.to_owned(),
+    }
+}
+
+/// Takes the value at these keys of an entry for a secret if it is not shown there: it is not shown either where it is
+/// repeated.
+pub(crate) fn note(path: &[&str], text: &str, known: &Secrets) {
+    if Openness::of(path) == Openness::Closed && is_written_out(text) {
+        known.add(text);
     }
 }
 
 /// The ranges of a document that are not shown, with what is shown there.
 pub(crate) fn hidden(root: &Object<'_>) -> Vec<(Range<usize>, String)> {
+    let known = Secrets::default();
+    walk(root, &mut |path, value| {
+        if let Value::StringLit(literal) = value {
+            note(path, &literal.value, &known);
+        }
+    });
     let mut found = Vec::new();
+    walk(root, &mut |path, value| match value {
+        Value::Array(args) => hide_arguments(&args.elements, &known, &mut found),
+        Value::StringLit(literal) => hide(literal.range(), path, &literal.value, &known, &mut found),
+        Value::NumberLit(literal) => hide(literal.range(), path, literal.value, &known, &mut found),
+        _ => {}
+    });
+    found
+}
+
+/// Meets each value that has no parts, and the arguments of a program as one, with its keys within an entry.
+fn walk(root: &Object<'_>, meet: &mut impl FnMut(&[&str], &Value<'_>)) {
     for member in &root.properties {
         let section = member.name.as_str();
         match &member.value {
             Value::Object(servers) if ["mcpServers", "servers"].contains(&section) => {
                 let entries = servers.properties.iter();
-                entries.for_each(|entry| look(&entry.value, &mut Vec::new(), &mut found));
+                entries.for_each(|entry| look(&entry.value, &mut Vec::new(), meet));
             }
-            value => look(value, &mut vec![section], &mut found),
+            value => look(value, &mut vec![section], meet),
         }
     }
-    found
 }
 
-fn look<'t>(value: &'t Value<'t>, path: &mut Vec<&'t str>, found: &mut Vec<(Range<usize>, String)>) {
+fn look<'t>(value: &'t Value<'t>, path: &mut Vec<&'t str>, meet: &mut impl FnMut(&[&str], &Value<'_>)) {
     match value {
         Value::Object(object) => {
             for member in &object.properties {
                 path.push(member.name.as_str());
-                look(&member.value, path, found);
+                look(&member.value, path, meet);
                 path.pop();
             }
         }
-        Value::Array(array) if path.last() == Some(&"args") && Openness::of(path) == Openness::Open => {
-            look_at_arguments(&array.elements, found)
+        // An argument may be secret by the one before it.
+        Value::Array(_) if path.last() == Some(&"args") && Openness::of(path) == Openness::Open => {
+            meet(path, value)
         }
         Value::Array(array) => array
             .elements
             .iter()
-            .for_each(|element| look(element, path, found)),
-        Value::StringLit(literal) => hide(literal.range(), path, &literal.value, found),
-        Value::NumberLit(literal) => hide(literal.range(), path, literal.value, found),
-        Value::BooleanLit(_) | Value::NullKeyword(_) => {}
+            .for_each(|element| look(element, path, meet)),
+        _ => meet(path, value),
     }
 }
 
-/// An argument may be secret by the one before it.
-fn look_at_arguments(args: &[Value<'_>], found: &mut Vec<(Range<usize>, String)>) {
+fn hide_arguments(args: &[Value<'_>], known: &Secrets, found: &mut Vec<(Range<usize>, String)>) {
     let text = |arg: &'_ Value<'_>| match arg {
         Value::StringLit(literal) => literal.value.to_string(),
         _ => String::new(),
     };
     let texts: Vec<String> = args.iter().map(text).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    for ((shown, text), arg) in arguments::shown(&texts).into_iter().zip(texts).zip(args) {
+    for ((shown, text), arg) in arguments::shown(&texts, known).into_iter().zip(texts).zip(args) {
         replace(arg.range(), text, &shown, found);
     }
 }
@@ -135,9 +181,10 @@ fn hide(
     range: jsonc_parser::common::Range,
     path: &[&str],
     text: &str,
+    known: &Secrets,
     found: &mut Vec<(Range<usize>, String)>,
 ) {
-    replace(range, text, &veiled(path, text), found);
+    replace(range, text, &veiled(path, text, known), found);
 }
 
 fn replace(
@@ -180,6 +227,35 @@ fn closed(plain: &str, inside: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn veiled(path: &[&str], text: &str) -> String {
+        super::veiled(path, text, &Secrets::default())
+    }
+
+    #[test]
+    fn log_04_names_that_tell_of_secrets_are_known_in_every_spelling() {
+        for name in [
+            "API-Key",
+            "db_pass",
+            "userPass",
+            "DB_PWD",
+            "pwd",
+            "smtp.auth",
+            "PIN",
+            "jwt",
+            "githubPAT",
+            "SessionId",
+            "accessKeyId",
+            "CONNECTION_STRING",
+        ] {
+            assert!(looks_secret(name), "{name}");
+        }
+        for name in [
+            "PWD", "OLDPWD", "bypass", "compass", "authType", "pinned", "path", "author", "spin", "",
+        ] {
+            assert!(!looks_secret(name), "{name}");
+        }
+    }
 
     #[test]
     fn values_of_variables_and_headers_show_only_what_they_refer_to() {

@@ -47,6 +47,14 @@ pub(crate) enum Fault {
     /// AGG-07.
     #[error("Unknown tool: {0}")]
     UnknownTool(String),
+    /// The same, while a server starts that may have it.
+    #[error("Unknown tool: {name}")]
+    NotYetKnown {
+        /// As it was asked for.
+        name: String,
+        /// Who starts.
+        server: ServerName,
+    },
     /// It is there, but not in the toolset that is equipped (AGG-07, SET-08).
     #[error("Unknown tool: {name}")]
     NotEquipped {
@@ -295,6 +303,7 @@ impl Fault {
             Self::InvalidParams(_)
             | Self::Envelope(_)
             | Self::UnknownTool(_)
+            | Self::NotYetKnown { .. }
             | Self::NotEquipped { .. }
             | Self::HeldBack(_)
             | Self::UnknownPrompt(_) => code::INVALID_PARAMS,
@@ -342,6 +351,14 @@ impl Fault {
                 data["hint"] = equip_hint(origin, *builtins).into();
                 Some(data)
             }
+            Self::NotYetKnown { server, .. } => {
+                let mut data = self.reasoned("starting", request);
+                data["hint"] = format!(
+                    "server `{server}` is starting, and its tools are not known yet; try again in a moment"
+                )
+                .into();
+                Some(data)
+            }
             _ => self.reason().map(|reason| self.reasoned(reason, request)),
         }
     }
@@ -378,6 +395,7 @@ impl Fault {
     pub(crate) fn reason(&self) -> Option<&'static str> {
         Some(match self {
             Self::UnknownTool(_) => "unknown_tool",
+            Self::NotYetKnown { .. } => "starting",
             Self::HeldBack(_) => "held_back",
             Self::Route(error) => match error.kind {
                 RouteErrorKind::Starting => "starting",
@@ -412,6 +430,7 @@ impl Fault {
             | Self::Silence { server, .. }
             | Self::TooManySuspended(server)
             | Self::SubscriptionsAt(server)
+            | Self::NotYetKnown { server, .. }
             | Self::GivenUp(server) => Some(server),
             Self::HeldBack(origin) => Some(&origin.server),
             _ => None,
@@ -430,6 +449,7 @@ impl Fault {
             | Self::SubscriptionsAt(_)
             | Self::RateLimited { .. }
             | Self::Stopping
+            | Self::NotYetKnown { .. }
             | Self::OperationInProgress
             | Self::DatabaseLocked => "safe",
             _ => "no",

@@ -97,7 +97,7 @@ impl Subject<'_> {
             }),
             error: ending.error.as_deref(),
             said: ending.said.as_deref().map(Payload::new),
-            params: self.params.map(|params| Payload::new(params.raw().as_str())),
+            params: self.params.map(|params| Payload::of(params.raw().as_bytes())),
             steps: self.steps,
             trace: self.trace,
         };

@@ -41,6 +41,8 @@ pub(crate) struct Sight {
     pub(crate) pages: Pages,
     /// Whether the built-in tools are there.
     pub(crate) builtins: bool,
+    /// A server that starts and whose tools are not known yet, if there is one.
+    pub(crate) unheard: Option<ServerName>,
     /// The servers in sight; `None` for all.
     members: Option<BTreeSet<ServerName>>,
     /// What lists say of the servers behind them.
@@ -91,6 +93,7 @@ impl Sight {
         let fresh = Kind::ALL.map(|kind| fresh(servers(), kind));
         let pages = Pages::new(&listed, fresh, snapshot.plan.options.limits.page_size);
         let stamps = Stamps::new(pages.generations(), announced(servers(), scope, only));
+        let unheard = servers().find(|seen| seen.is_unheard() && concerns(scope, only, &seen.name));
         Self {
             known: narrowed(&all_known, scope, only),
             reachable: narrowed(&all_known, &scope.unchosen(), only),
@@ -101,6 +104,7 @@ impl Sight {
             stamps,
             pages,
             builtins: snapshot.plan.options.builtins,
+            unheard: unheard.map(|seen| seen.name.clone()),
             notes: notes(servers(), scope),
             members: members.clone(),
             discovery: OnceLock::new(),

@@ -154,6 +154,11 @@ impl Snapshot {
 }
 
 impl ServerSeen {
+    /// Whether it starts and has never been listed.
+    pub(crate) fn is_unheard(&self) -> bool {
+        matches!(self.state, Some((ServerState::Starting, _)))
+    }
+
     /// Whether its lists are about to grow.
     pub(crate) fn is_growing(&self) -> bool {
         let state = self.state.as_ref().map(|(state, _)| *state);

@@ -8,7 +8,7 @@ use mcpr_upstream::{Isolation, Phase, Server, Status, Upstream};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::balance::{Balance, Candidate, Choice, Decision, Known, Standing, decide};
+use crate::balance::{Balance, Candidate, Choice, Decision, Few, Known, Standing, decide};
 use crate::connections::Connections;
 use crate::error::unavailable;
 use crate::line::{InLine, Line, Shut};
@@ -123,7 +123,7 @@ impl Guarded {
             usual: self.server.spec.spread,
         };
         let rule = self.rule.as_deref().unwrap_or(&call.usual);
-        let decision = decide(&known.collect::<Vec<_>>(), &call, rule);
+        let decision = decide(&known.collect::<Few<_>>(), &call, rule);
         let Decision::Take(index) = decision else {
             return (decision, None);
         };

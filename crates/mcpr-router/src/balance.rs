@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use mcpr_upstream::Spread;
+use smallvec::SmallVec;
 
 /// The call that a [`Balance`] finds a backend for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -156,11 +157,14 @@ pub(crate) enum Decision {
 
 /// Decides where a call goes.
 ///
+/// What there is of each backend; most servers have one, or two.
+pub(crate) type Few<T> = SmallVec<[T; 2]>;
+
 /// Among those that are ready: home before all, then those that are trusted, then those with room,
 /// then those that are liked most, then the rule. If none is trusted, all are: a server with only
 /// bad backends is better than none.
 pub(crate) fn decide(backends: &[Known<'_>], call: &Choice<'_>, rule: &dyn Balance) -> Decision {
-    let mut open: Vec<usize> = (0..backends.len())
+    let mut open: Few<usize> = (0..backends.len())
         .filter(|&index| backends[index].eligible)
         .collect();
     let any = |standing| open.iter().any(|&index| backends[index].standing == standing);
@@ -171,17 +175,17 @@ pub(crate) fn decide(backends: &[Known<'_>], call: &Choice<'_>, rule: &dyn Balan
             () => Decision::Nobody,
         };
     }
-    open.retain(|&index| backends[index].standing == Standing::Ready);
+    open.retain(|&mut index| backends[index].standing == Standing::Ready);
     prefer(&mut open, |index| backends[index].is_home);
     prefer(&mut open, |index| backends[index].trusted);
-    open.retain(|&index| backends[index].has_room);
+    open.retain(|&mut index| backends[index].has_room);
     let most = open
         .iter()
         .map(|&index| backends[index].liked)
         .max()
         .unwrap_or_default();
-    open.retain(|&index| backends[index].liked == most);
-    let candidates: Vec<Candidate<'_>> = open.iter().map(|&index| backends[index].candidate).collect();
+    open.retain(|&mut index| backends[index].liked == most);
+    let candidates: Few<Candidate<'_>> = open.iter().map(|&index| backends[index].candidate).collect();
     match open.first() {
         None => Decision::Full,
         Some(&first) => Decision::Take(open.get(rule.pick(call, &candidates)).copied().unwrap_or(first)),
@@ -189,9 +193,9 @@ pub(crate) fn decide(backends: &[Known<'_>], call: &Choice<'_>, rule: &dyn Balan
 }
 
 /// Leaves only those that fit, if any does.
-fn prefer(open: &mut Vec<usize>, fits: impl Fn(usize) -> bool) {
+fn prefer(open: &mut Few<usize>, fits: impl Fn(usize) -> bool) {
     if open.iter().any(|&index| fits(index)) {
-        open.retain(|&index| fits(index));
+        open.retain(|&mut index| fits(index));
     }
 }
 

@@ -162,7 +162,7 @@ impl Router {
                     .map(Some);
             }
         };
-        let patience = Patience::begin(upstream.spec.queue.wait);
+        let mut patience = None;
         loop {
             let Some(main) = upstream.replica() else {
                 return Ok(None);
@@ -179,6 +179,7 @@ impl Router {
                 continue; // It fell asleep, or was lost, in the same moment.
             }
             let open = || self.pool.open_side(upstream, IDLE, CancellationToken::new());
+            let patience = *patience.get_or_insert_with(|| Patience::begin(upstream.spec.queue.wait));
             if let Some(entered) = connections.enter(demand.party, company, patience, open).await? {
                 return Ok(Some(entered));
             }

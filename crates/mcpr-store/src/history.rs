@@ -1,42 +1,45 @@
 //! Past calls.
 
+pub(crate) mod batch;
+
 use async_trait::async_trait;
 
+pub use self::batch::CallBatch;
 use crate::StoreError;
 
 /// A call that has ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CallRow {
+pub struct CallRow<Text = String> {
     /// Its id; ids sort by time.
-    pub id: String,
+    pub id: Text,
     /// When it began, in milliseconds since 1970-01-01 UTC.
     pub at_ms: i64,
     /// How long it took, in microseconds.
     pub duration_us: u64,
     /// The number of the request in the log of its run.
-    pub request_id: String,
+    pub request_id: Text,
     /// What belongs together: a session, or the request alone.
-    pub correlation_id: String,
+    pub correlation_id: Text,
     /// The method.
-    pub method: String,
+    pub method: Text,
     /// The server that had it.
-    pub server: Option<String>,
+    pub server: Option<Text>,
     /// The tool, by its server's name.
-    pub tool: Option<String>,
+    pub tool: Option<Text>,
     /// `ok`, `tool_error`, `error` or `cancelled`.
-    pub status: String,
+    pub status: Text,
     /// The code of an error.
     pub code: Option<i64>,
     /// Its message.
-    pub error: Option<String>,
+    pub error: Option<Text>,
     /// The key of the principal that called.
-    pub principal: String,
+    pub principal: Text,
     /// The program it said it is.
-    pub client: Option<String>,
+    pub client: Option<Text>,
     /// The project it called in.
-    pub project: Option<String>,
+    pub project: Option<Text>,
     /// The arguments, as far as they are kept.
-    pub arguments: Option<String>,
+    pub arguments: Option<Text>,
 }
 
 /// Which calls are meant; every member that is set narrows it.
@@ -72,7 +75,7 @@ pub struct CallQuery {
 #[async_trait]
 pub trait HistoryStore {
     /// Keeps these calls; one whose id is there already stays as it is.
-    async fn put_calls(&self, calls: Vec<CallRow>) -> Result<(), StoreError>;
+    async fn put_calls(&self, calls: CallBatch) -> Result<(), StoreError>;
 
     /// The calls that are meant, the newest first.
     async fn calls(&self, query: CallQuery) -> Result<Vec<CallRow>, StoreError>;
@@ -83,11 +86,33 @@ pub trait HistoryStore {
     /// Forgets the calls that are meant; how many there were.
     async fn delete_calls(&self, query: CallQuery) -> Result<u64, StoreError>;
 
-    /// Forgets calls that began before a time, and the oldest beyond so many bytes; how many there were.
+    /// Forgets calls that began before a time, and the oldest beyond so many bytes ([`CallBatch::bytes`]); how many
+    /// there were.
     async fn prune_calls(&self, older_than_ms: Option<i64>, max_bytes: u64) -> Result<u64, StoreError>;
 }
 
 impl CallRow {
+    /// The same, with its texts borrowed.
+    pub fn as_ref(&self) -> CallRow<&str> {
+        CallRow {
+            id: &self.id,
+            at_ms: self.at_ms,
+            duration_us: self.duration_us,
+            request_id: &self.request_id,
+            correlation_id: &self.correlation_id,
+            method: &self.method,
+            server: self.server.as_deref(),
+            tool: self.tool.as_deref(),
+            status: &self.status,
+            code: self.code,
+            error: self.error.as_deref(),
+            principal: &self.principal,
+            client: self.client.as_deref(),
+            project: self.project.as_deref(),
+            arguments: self.arguments.as_deref(),
+        }
+    }
+
     /// What it takes, roughly.
     pub(crate) fn bytes(&self) -> u64 {
         let optional = [

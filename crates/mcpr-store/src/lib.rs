@@ -16,7 +16,7 @@ mod state;
 mod store;
 
 pub use error::{DatabaseError, DatabaseFault, Source, StoreError};
-pub use history::{CallQuery, CallRow, HistoryStore};
+pub use history::{CallBatch, CallQuery, CallRow, HistoryStore};
 pub use memory::Memory;
 pub use records::{Assignment, SavedListing, SealingKey, Verdict};
 #[cfg(feature = "sqlite")]

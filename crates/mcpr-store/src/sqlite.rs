@@ -25,8 +25,8 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use self::fault::Fault;
 use self::worker::Worker;
 use crate::{
-    Assignment, CallQuery, CallRow, Definition, HistoryStore, SavedEquip, SavedListing, SavedPin, SavedPins,
-    SavedProject, SavedToolset, SealingKey, StateStore, Store, StoreError, Switch, Verdict,
+    Assignment, CallBatch, CallQuery, CallRow, Definition, HistoryStore, SavedEquip, SavedListing, SavedPin,
+    SavedPins, SavedProject, SavedToolset, SealingKey, StateStore, Store, StoreError, Switch, Verdict,
 };
 
 pub use self::backup::backup;
@@ -206,7 +206,7 @@ impl StateStore for Sqlite {
 
 #[async_trait]
 impl HistoryStore for Sqlite {
-    async fn put_calls(&self, calls: Vec<CallRow>) -> Result<(), StoreError> {
+    async fn put_calls(&self, calls: CallBatch) -> Result<(), StoreError> {
         self.0.run(move |db| history::put(db, calls)).await
     }
 

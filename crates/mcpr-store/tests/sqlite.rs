@@ -178,7 +178,7 @@ async fn the_file_is_for_its_owner_only() {
 }
 
 /// What made each schema out of the one before, and what a mcpr of that schema may have written.
-const STEPS: [[&str; 2]; 6] = [
+const STEPS: [[&str; 2]; 7] = [
     [
         include_str!("../src/sqlite/schema/1.sql"),
         "INSERT INTO tokens (id, hash, kind, name, prefix, scopes, created)
@@ -197,6 +197,7 @@ const STEPS: [[&str; 2]; 6] = [
     ],
     [include_str!("../src/sqlite/schema/5.sql"), ""],
     [include_str!("../src/sqlite/schema/6.sql"), ""],
+    [include_str!("../src/sqlite/schema/7.sql"), ""],
 ];
 
 /// A file as a mcpr of an earlier schema made it, with a token, a listing, a call and a pin as far as it knew them.
@@ -258,13 +259,26 @@ async fn log_06_the_size_of_the_history_is_that_of_its_calls_whatever_failed_mea
         "CREATE TRIGGER refuse BEFORE INSERT ON call_batches WHEN new.last = 'h_x' BEGIN SELECT RAISE(ABORT, 'no'); END;",
     );
 
-    store.put_calls(vec![call("h_1"), call("h_0")]).await.unwrap();
+    store.put_calls([call("h_1"), call("h_0")].into()).await.unwrap();
     assert_eq!(counted(&path), (2, true), "one was there");
-    store.put_calls(vec![call("h_2"), call("h_x")]).await.unwrap_err();
+    store
+        .put_calls([call("h_2"), call("h_x")].into())
+        .await
+        .unwrap_err();
     assert_eq!(counted(&path), (2, true));
 
     assert_eq!(store.delete_calls(CallQuery::default()).await.unwrap(), 2);
     assert_eq!(counted(&path), (0, true));
+}
+
+/// How many bytes each row of calls has.
+fn sizes(path: &Path) -> Vec<u64> {
+    let db = rusqlite::Connection::open(path).unwrap();
+    let mut select = db
+        .prepare("SELECT bytes FROM call_batches ORDER BY last")
+        .unwrap();
+    let sizes = select.query_map([], |row| row.get::<_, i64>(0)).unwrap();
+    sizes.map(|size| size.unwrap().cast_unsigned()).collect()
 }
 
 /// A file as mcpr made it when each call had a row of its own.
@@ -293,6 +307,13 @@ async fn log_06_calls_of_an_older_mcpr_are_still_there_in_their_order() {
     assert_eq!((first.server.as_deref(), first.tool), (Some("git"), None));
     assert_eq!(first.arguments.as_deref(), Some(r#"{"a":"\u0000"}"#));
     assert_eq!(store.prune_calls(None, 65_350).await.unwrap(), 1);
+    let [first, second, third] = sizes(&path)[..] else {
+        panic!("{:?}", sizes(&path))
+    };
+    assert_eq!(store.prune_calls(None, second + third).await.unwrap(), 255);
+    assert_eq!(store.prune_calls(None, third - 1).await.unwrap(), 256 + 1);
+    assert_eq!(store.calls(CallQuery::default()).await.unwrap().len(), 87);
+    assert!(first > 0 && counted(&path) == (87, true));
 }
 
 #[tokio::test]
@@ -304,7 +325,7 @@ async fn an_older_file_that_two_processes_open_at_once_is_brought_up_to_date_onc
 
     for store in [one.unwrap(), other.unwrap()] {
         assert_eq!(store.tokens().await.unwrap().len(), 1);
-        store.put_calls(vec![CallRow::default()]).await.unwrap();
+        store.put_calls([CallRow::default()].into()).await.unwrap();
     }
 }
 
@@ -335,9 +356,9 @@ async fn a_file_of_a_newer_mcpr_is_refused_and_left_as_it_was() {
 
     let (fault, said) = fault_of(&path).await;
 
-    assert_eq!(fault, DatabaseFault::Newer { found: 99, known: 6 });
+    assert_eq!(fault, DatabaseFault::Newer { found: 99, known: 7 });
     assert!(
-        said.contains("written by a newer mcpr (its schema is 99, this mcpr knows 6)"),
+        said.contains("written by a newer mcpr (its schema is 99, this mcpr knows 7)"),
         "{said}"
     );
     assert_eq!(fs::read(&path).unwrap(), before);

@@ -52,7 +52,7 @@ pub struct CallRecord<'a> {
 
 /// A text that clients or servers have written: not for the log, and not shown by `Debug`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Payload<'a>(&'a str);
+pub struct Payload<'a>(&'a [u8]);
 
 /// Where the time of a request went; the rest of it was mcpr's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,12 +126,17 @@ impl fmt::Debug for CallLog {
 impl<'a> Payload<'a> {
     /// Marks a text as one.
     pub const fn new(text: &'a str) -> Self {
+        Self(text.as_bytes())
+    }
+
+    /// The same of bytes that are known to be UTF-8; whether they are is seen by whoever looks at them.
+    pub const fn of(text: &'a [u8]) -> Self {
         Self(text)
     }
 
     /// The text, for whoever may see it.
-    pub const fn reveal(self) -> &'a str {
-        self.0
+    pub fn reveal(self) -> &'a str {
+        std::str::from_utf8(self.0).unwrap_or_default()
     }
 }
 

@@ -168,6 +168,14 @@ impl Line<'_> {
     }
 
     fn clipped(&mut self, key: &str, value: &str, missing: usize) {
+        if missing == 0 && self.format == Format::Json && redact::is_known_plain(self.known, value) {
+            return self.field(key, |line| {
+                line.out.reserve(value.len() + 2);
+                line.out.push(b'"');
+                line.out.extend_from_slice(value.as_bytes());
+                line.out.push(b'"');
+            });
+        }
         let value = bounded(self.known, value, missing);
         self.field(key, |line| match line.format {
             Format::Json => escape::json(line.out, &value),
@@ -234,9 +242,6 @@ impl fmt::Write for Clip {
 
 /// The value as it may be told: without secrets and not too long.
 fn bounded<'v>(known: &Known, value: &'v str, missing: usize) -> Cow<'v, str> {
-    if value.len() < redact::SHORTEST && missing == 0 {
-        return Cow::Borrowed(value);
-    }
     let seen = redact::floor(value, WINDOW);
     let missing = missing + value.len() - seen;
     match redact::scrub(known, &value[..seen]) {

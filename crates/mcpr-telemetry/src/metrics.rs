@@ -7,9 +7,10 @@ mod reading;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use parking_lot::{Mutex, RwLock};
 use prometheus_client::encoding::{EncodeLabelSet, LabelSetEncoder, text::encode};
 use prometheus_client::metrics::counter::Counter;
@@ -50,7 +51,9 @@ struct Inner {
     registry: Mutex<Registry>,
     durations: Family<Operation, Histogram>,
     /// The histogram of each series that was seen, by the hash of its labels.
-    series: RwLock<HashMap<u64, Vec<(Operation, Histogram)>>>,
+    series: RwLock<HashMap<u64, Vec<(Operation, Histogram)>, RandomState>>,
+    /// Makes these hashes.
+    hashes: RandomState,
     retries: Family<OfServer, Counter>,
     auth_failures: Counter,
     turned_down: Family<OfReason, Counter>,
@@ -83,6 +86,7 @@ impl Metrics {
             registry: Mutex::new(Registry::default()),
             durations: Family::new_with_constructor(|| Histogram::new(BUCKETS.into_iter())),
             series: RwLock::default(),
+            hashes: RandomState::default(),
             retries: Family::default(),
             auth_failures: Counter::default(),
             turned_down: Family::default(),
@@ -164,8 +168,8 @@ impl Default for Metrics {
 impl Inner {
     /// The histogram that a record belongs to; found without making anything where it was seen before.
     fn series_of(&self, record: &CallRecord<'_>) -> Histogram {
-        let key = hash(record);
-        let known = |series: &HashMap<u64, Vec<(Operation, Histogram)>>| {
+        let key = hash(&self.hashes, record);
+        let known = |series: &HashMap<u64, Vec<(Operation, Histogram)>, RandomState>| {
             let candidates = series.get(&key)?.iter();
             let mut fitting = candidates.filter(|(operation, _)| operation.is_of(record));
             fitting.next().map(|(_, histogram)| histogram.clone())
@@ -234,8 +238,8 @@ impl Operation {
     }
 }
 
-fn hash(record: &CallRecord<'_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
+fn hash(hashes: &RandomState, record: &CallRecord<'_>) -> u64 {
+    let mut hasher = hashes.build_hasher();
     (record.method, record.server, record.tool, transport(record)).hash(&mut hasher);
     match record.status {
         Status::Ok => 0,

@@ -1,9 +1,11 @@
 //! Keeps secrets out of what mcpr tells: log lines, and error texts on their way to clients.
 //!
 //! Two things are taken out of every text: the values that were registered as [`Secrets`], and
-//! what looks like a credential wherever it comes from (mcpr's own tokens, `Authorization`,
-//! `Bearer`, the query and user of a web address).
+//! what looks like a credential wherever it comes from (mcpr's own tokens and those of well-known issuers,
+//! `Authorization`, `Bearer`, private keys, the query and user of a web address).
 
+mod clear;
+mod issued;
 mod known;
 mod pairs;
 mod shapes;
@@ -15,7 +17,8 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
-pub(crate) use known::{Known, SHORTEST, TELLING};
+pub(crate) use clear::is_known_plain;
+pub(crate) use known::{Known, TELLING};
 
 /// What stands in the place of a secret.
 pub const MARK: &str = "[redacted]";
@@ -119,6 +122,10 @@ pub(crate) fn floor(text: &str, at: usize) -> usize {
 
 /// [`Secrets::scrub`], with the values at hand.
 pub(crate) fn scrub<'t>(known: &Known, text: &'t str) -> Cow<'t, str> {
+    clear::unless_known(known, text, || searched(known, text))
+}
+
+fn searched<'t>(known: &Known, text: &'t str) -> Cow<'t, str> {
     match known.scrub(text) {
         Cow::Borrowed(text) => shapes::scrub(text),
         Cow::Owned(text) => Cow::Owned(shapes::scrub(&text).into_owned()),

@@ -22,12 +22,17 @@ struct Bell {
     user: AtomicWaker,
 }
 
-/// A future that goes on by itself as long as it wakes itself.
-pub(crate) struct Attended<F> {
-    inner: Pin<Box<F>>,
+/// Polls one thing after another, each only when it has been woken.
+pub(crate) struct Door {
     bell: Arc<Bell>,
     /// Rings the bell.
     waker: Waker,
+}
+
+/// A future that goes on by itself as long as it wakes itself, and is not polled unless it was woken.
+pub(crate) struct Attended<F> {
+    inner: Pin<Box<F>>,
+    door: Door,
 }
 
 impl Bell {
@@ -82,34 +87,33 @@ impl Wake for Bell {
     }
 }
 
-impl<F> Attended<F> {
-    pub(crate) fn new(inner: F) -> Self {
+impl Door {
+    pub(crate) fn new() -> Self {
         let bell = Bell::new();
         Self {
-            inner: Box::pin(inner),
             waker: Waker::from(Arc::clone(&bell)),
             bell,
         }
     }
 
-    /// The future, to be changed; it goes on with the next poll.
-    pub(crate) fn inner(&mut self) -> Pin<&mut F> {
+    /// Something else is polled from now on, or it has changed: it has its turn with the next poll.
+    pub(crate) fn open(&self) {
         self.bell.set();
-        self.inner.as_mut()
     }
-}
 
-impl<F: Future> Future for Attended<F> {
-    type Output = F::Output;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let Self { inner, bell, waker } = &mut *self;
+    /// Polls it for as long as it wakes itself, once it was woken.
+    pub(crate) fn poll<F: Future + ?Sized>(
+        &self,
+        mut inner: Pin<&mut F>,
+        cx: &mut Context<'_>,
+    ) -> Poll<F::Output> {
+        let bell = &self.bell;
         bell.attend(cx.waker());
         for _ in 0..ROUNDS {
             if !bell.is_to_be_answered() {
                 return Poll::Pending;
             }
-            let polled = inner.as_mut().poll(&mut Context::from_waker(waker));
+            let polled = inner.as_mut().poll(&mut Context::from_waker(&self.waker));
             if polled.is_ready() {
                 bell.leave();
                 return polled;
@@ -118,6 +122,30 @@ impl<F: Future> Future for Attended<F> {
         bell.leave();
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+}
+
+impl<F> Attended<F> {
+    pub(crate) fn new(inner: F) -> Self {
+        Self {
+            inner: Box::pin(inner),
+            door: Door::new(),
+        }
+    }
+
+    /// The future, to be changed; it goes on with the next poll.
+    pub(crate) fn inner(&mut self) -> Pin<&mut F> {
+        self.door.open();
+        self.inner.as_mut()
+    }
+}
+
+impl<F: Future> Future for Attended<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let Self { inner, door } = &mut *self;
+        door.poll(inner.as_mut(), cx)
     }
 }
 

@@ -103,6 +103,25 @@ async fn agg_07_an_unknown_tool_is_said_to_be_unknown_and_no_server_hears_of_it(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn agg_07_a_tool_of_a_server_that_still_starts_can_be_asked_for_again() {
+    let silent = Fake::script()
+        .tool("x")
+        .with(r#"{"silent": ["initialize"]}"#)
+        .stdio();
+    let gateway = gateway().fake("s", &silent).start().await;
+
+    let told = gateway.client().await.call("s_x", "{}").await;
+
+    let error = &told["error"];
+    assert_eq!(
+        (&error["code"], &error["message"]),
+        (&json!(-32602), &json!("Unknown tool: s_x"))
+    );
+    let data = ["reason", "server", "retry"].map(|key| error["data"][key].clone());
+    assert_eq!(data, ["starting", "s", "safe"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn agg_07_an_unknown_prompt_too() {
     let fake = Fake::script().with(r#"{"prompts": [{"name": "p"}]}"#).stdio();
     let gateway = in_front_of([("a", &fake)]).await;

@@ -28,7 +28,7 @@ async fn log_06_calls_that_are_too_old_are_gone_after_the_start() {
     let before = gateway().start().await;
     let store = mcpr_store::open(before.home().join("mcpr.db")).await.unwrap();
     store
-        .put_calls(vec![earlier(1), earlier(3), earlier(100)])
+        .put_calls([earlier(1), earlier(3), earlier(100)].into())
         .await
         .unwrap();
     store.close().await;
@@ -48,7 +48,7 @@ async fn log_06_by_default_calls_stay_for_thirty_days() {
     let before = gateway().start().await;
     let store = mcpr_store::open(before.home().join("mcpr.db")).await.unwrap();
     store
-        .put_calls(vec![earlier(29 * 24), earlier(31 * 24)])
+        .put_calls([earlier(29 * 24), earlier(31 * 24)].into())
         .await
         .unwrap();
     store.close().await;

@@ -37,6 +37,7 @@ impl Offline<RotateToken> for Database {
 
 impl Offline<ListTokens> for Database {
     const ABSENT: Absent = Absent::CountAsEmpty;
+    const REPEATABLE: bool = true;
 
     async fn carry_out(&self, _: ListTokens) -> Result<TokenList, Problem> {
         let now = Timestamp::now();
@@ -49,6 +50,7 @@ impl Offline<ListTokens> for Database {
 
 impl Offline<RevokeToken> for Database {
     const ABSENT: Absent = Absent::CountAsEmpty;
+    const REPEATABLE: bool = true;
 
     async fn carry_out(&self, operation: RevokeToken) -> Result<TokenReport, Problem> {
         let now = Timestamp::now();

@@ -30,7 +30,7 @@ fn kept(calls: Vec<CallRow>) -> Stage {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let store = mcpr_store::open(stage.path("mcpr.db")).await.unwrap();
-        store.put_calls(calls).await.unwrap();
+        store.put_calls(calls.into_iter().collect()).await.unwrap();
         store.close().await;
     });
     stage

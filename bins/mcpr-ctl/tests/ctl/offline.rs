@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 
 use insta::assert_snapshot;
 
@@ -291,6 +292,26 @@ fn ctl_02_a_gateway_that_runs_without_its_socket_is_not_said_to_be_absent() {
         alone.stderr.contains("no gateway is running; used the database"),
         "{alone}"
     );
+}
+
+#[test]
+fn sec_01_a_token_is_revoked_even_if_the_gateway_hangs() {
+    let stage = Stage::new();
+    let id = create(&stage, &["--name", "leaked"]);
+    let _lock = claim(&stage);
+    // Takes connections and never answers, as a process does that was stopped.
+    let _hangs = UnixListener::bind(stage.path("ctl.sock")).unwrap();
+
+    let revoked = stage.ctl(&["tokens", "revoke", &id, "--timeout", "200ms"]);
+    let list = stage.ctl(&["tokens", "ls", "--json", "--timeout", "200ms"]);
+    let made = stage.ctl(&["tokens", "create", "--name", "a", "--timeout", "200ms"]);
+
+    assert!(
+        revoked.code == 0 && revoked.stderr.contains("a gateway runs"),
+        "{revoked}"
+    );
+    assert_eq!(list.json()["tokens"][0]["state"], "revoked");
+    assert!(made.code != 0 && made.stderr.contains("did not answer"), "{made}");
 }
 
 #[test]

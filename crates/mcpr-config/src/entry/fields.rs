@@ -7,7 +7,9 @@ use crate::fault::Fault;
 use crate::keys;
 use crate::read::Members;
 use crate::tree::{Key, Node, Shape};
+use crate::veil::is_written_out;
 use mcpr_registry::nearest;
+use mcpr_telemetry::Secrets;
 
 /// The fields of an entry, wherever they stand: some clients nest them in `transport`.
 #[derive(Clone, Copy, Debug)]
@@ -160,13 +162,25 @@ impl<'n> Fields<'n> {
     pub(super) fn shown(&self) -> String {
         match (self.get("command"), self.url()) {
             (Some(command), _) => {
-                let args = arguments::shown(&self.arguments());
+                let args = arguments::shown(&self.arguments(), &self.variables());
                 let words = std::iter::once(text(command).to_owned()).chain(args);
                 words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
             }
             (None, Some(url)) => address::shown(text(url)),
             (None, None) => String::new(),
         }
+    }
+
+    /// The values of variables that are written out: what repeats them is secret too.
+    fn variables(&self) -> Secrets {
+        let secrets = Secrets::default();
+        if let Some(Shape::Object(members)) = self.get("env").map(|env| &env.shape) {
+            let values = members.iter().filter_map(|(_, value)| value.scalar().ok());
+            values
+                .filter(|value| is_written_out(value))
+                .for_each(|value| secrets.add(value));
+        }
+        secrets
     }
 
     /// What is written out in the command line and is secret.

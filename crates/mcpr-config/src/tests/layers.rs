@@ -77,3 +77,18 @@ fn an_embedding_program_needs_no_home() {
         .file("/base/mcpr.json", r#"{"mcpServers": {"a": {"command": "x"}}}"#);
     assert_eq!(names(&Config::from_files(&[FILE.into()], &env).unwrap()), ["a"]);
 }
+
+#[test]
+fn log_04_the_values_that_come_of_all_files_are_told_without_secrets() {
+    let args = r#"["--to", "S3CRET1", "--token", "S3CRET2", "--env=DB_PASSWORD=S3CRET3", "-v"]"#;
+    let entry = format!(r#"{{"command": "x", "args": {args}, "env": {{"KEY": "S3CRET1"}}}}"#);
+    let file = format!(r#"{{"mcpServers": {{"one": {entry}}}}}"#);
+    let env = Fixed::default().file("/base/a.json", file);
+    let locations = Locations::from_env(&["a.json".into()], &env).unwrap();
+
+    let settings = crate::Effective::read(&locations, &env).unwrap().settings();
+
+    let told: Vec<_> = settings.iter().map(|setting| setting.value.as_str()).collect();
+    let args = r#"["--to","[redacted]","--token","•••","--env=DB_PASSWORD=•••","-v"]"#;
+    assert_eq!(told, [r#""x""#, args, r#""•••""#]);
+}

@@ -180,13 +180,17 @@ fn unseen(sight: &Sight, name: String) -> Fault {
     if let Some(tool) = sight.held.tool(&name) {
         return Fault::HeldBack(tool.origin.clone());
     }
-    match sight.reachable.tool(&name) {
-        Some(tool) => Fault::NotEquipped {
+    match (sight.reachable.tool(&name), &sight.unheard) {
+        (Some(tool), _) => Fault::NotEquipped {
             origin: tool.origin.to_string(),
             name,
             builtins: sight.builtins,
         },
-        None => Fault::UnknownTool(name),
+        (None, Some(server)) => Fault::NotYetKnown {
+            name,
+            server: server.clone(),
+        },
+        (None, None) => Fault::UnknownTool(name),
     }
 }
 

@@ -247,17 +247,29 @@ impl HttpFront {
         if caller.grant().is_none() {
             return answer.await;
         }
-        if let Poll::Ready(reply) = poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx))).await {
-            return reply;
-        }
-        tokio::select! {
-            // What ends with the token, as a session does, answers only after this.
-            biased;
-            denied = self.gateway.doorkeeper.banished(caller) => {
+        // What ends with the token, as a session does, answers only after that is known; so of two that are there
+        // at once it comes first, but not before the answer had its first turn.
+        let mut banished = pin!(self.gateway.doorkeeper.banished(caller));
+        let mut waits = false;
+        let outcome = poll_fn(|cx| {
+            if waits && let Poll::Ready(denied) = banished.as_mut().poll(cx) {
+                return Poll::Ready(Err(denied));
+            }
+            if let Poll::Ready(reply) = answer.as_mut().poll(cx) {
+                return Poll::Ready(Ok(reply));
+            }
+            match std::mem::replace(&mut waits, true) {
+                true => Poll::Pending,
+                false => banished.as_mut().poll(cx).map(Err),
+            }
+        });
+        match outcome.await {
+            Ok(reply) if waits => self.unless_just_banished(caller, reply),
+            Ok(reply) => reply,
+            Err(denied) => {
                 self.gateway.metrics.refused();
                 self.turn_away(&denied)
             }
-            reply = answer => self.unless_just_banished(caller, reply),
         }
     }
 

@@ -10,6 +10,10 @@ const LETTERS: u32 = 13;
 /// until the year 2109.
 const NUMBER_BITS: u32 = 22;
 
+/// One of them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Id([u8; 2 + LETTERS as usize]);
+
 /// Makes the ids of calls, each greater than the one before, whatever the clock does.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
@@ -23,7 +27,7 @@ impl Ids {
     ///
     /// The numbers of a millisecond begin anywhere, because another process may write to the same
     /// database.
-    pub(super) fn next(&mut self, ended_ms: i64) -> String {
+    pub(super) fn next(&mut self, ended_ms: i64) -> Id {
         let millis = u64::try_from(ended_ms).unwrap_or_default();
         self.last = match millis > self.last >> NUMBER_BITS {
             true => millis << NUMBER_BITS | u64::from(self.beginning(millis)),
@@ -38,13 +42,18 @@ impl Ids {
     }
 }
 
-fn spelled(value: u64) -> String {
-    let mut id = String::with_capacity(2 + LETTERS as usize);
-    id.push_str("h_");
-    for place in (0..LETTERS).rev() {
-        id.push(char::from(ALPHABET[(value >> (5 * place) & 31) as usize]));
+impl Id {
+    pub(super) fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).expect("letters and digits are UTF-8")
     }
-    id
+}
+
+fn spelled(value: u64) -> Id {
+    let mut id = *b"h_0000000000000";
+    for (place, letter) in (0..LETTERS).rev().zip(&mut id[2..]) {
+        *letter = ALPHABET[(value >> (5 * place) & 31) as usize];
+    }
+    Id(id)
 }
 
 #[cfg(test)]
@@ -60,14 +69,14 @@ mod tests {
         let made = times.map(|time| ids.next(time));
 
         assert!(made.is_sorted_by(|one, other| one < other), "{made:?}");
-        let fits = |id: &String| id.len() == 15 && id.starts_with("h_");
+        let fits = |id: &Id| id.as_str().len() == 15 && id.as_str().starts_with("h_");
         assert!(made.iter().all(fits), "{made:?}");
     }
 
     #[test]
     fn an_id_is_spelled_in_letters_that_sort_like_numbers() {
-        assert_eq!(spelled(0), "h_0000000000000");
-        assert_eq!(spelled(31), "h_000000000000z");
-        assert_eq!(spelled(u64::MAX), "h_fzzzzzzzzzzzz");
+        assert_eq!(spelled(0).as_str(), "h_0000000000000");
+        assert_eq!(spelled(31).as_str(), "h_000000000000z");
+        assert_eq!(spelled(u64::MAX).as_str(), "h_fzzzzzzzzzzzz");
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use mcpr_config::Arguments;
 use mcpr_protocol::{Edit, Method, Object, RawJson};
-use mcpr_store::CallRow;
+use mcpr_store::{CallBatch, CallRow};
 use mcpr_telemetry::{CallRecord, Payload, Secrets, Status, redact};
 
 use super::veil::veiled;
@@ -13,126 +13,172 @@ use super::veil::veiled;
 const ARGUMENTS: usize = 64 << 10;
 /// Errors of servers are cut here.
 const ERROR: usize = 4 << 10;
-/// About what a row takes beside its texts.
-const ROW: u64 = 256;
+/// How many short texts a call has.
+const TEXTS: usize = 7;
+/// The length of one that is missing.
+const MISSING: u32 = u32::MAX;
+/// So much memory is kept for the next calls.
+const KEEP: usize = 256 << 10;
 /// What a request says of what it uses, where that is not arguments alone.
 const TELLING: [&str; 6] = ["name", "arguments", "uri", "ref", "argument", "context"];
 
-/// A call as it ended. It has no id yet, its arguments are all that its request said, and secrets may be in it.
-pub(super) struct Draft {
+/// Calls as they ended, in memory that is used again. They have no ids yet, their arguments are all that their
+/// requests said, and secrets may be in them.
+#[derive(Default)]
+pub(super) struct Drafts {
+    heads: Vec<Head>,
+    /// The short texts of all of them, one behind the other.
+    texts: String,
+    /// What the long ones take.
+    long: usize,
+}
+
+/// A call, but for its short texts.
+struct Head {
     at_ms: i64,
     duration_us: u64,
     request_id: u64,
     status: Status,
     /// Whether the arguments must be redacted before they are written.
     redact: bool,
-    texts: Texts<9>,
+    error: Option<Box<str>>,
+    params: Option<Box<str>>,
+    lengths: [u32; TEXTS],
 }
 
-/// Texts in one piece: many calls wait at once, and each is written by another thread than it came from.
-struct Texts<const N: usize> {
-    all: Box<str>,
-    /// None for one that is missing.
-    lengths: [Option<u32>; N],
+/// One call of them.
+pub(super) struct Draft<'d> {
+    head: &'d Head,
+    texts: [Option<&'d str>; TEXTS],
 }
 
-impl Draft {
-    /// What is to be kept of a call.
-    pub(super) fn of(record: &CallRecord<'_>, arguments: Arguments) -> Self {
-        let began = SystemTime::now().checked_sub(record.duration);
-        // All that it has said, until there is time to look for what is to be kept of it.
-        let said = || record.params.map_or("", Payload::reveal);
-        Self {
-            at_ms: millis(began),
+impl Drafts {
+    /// Adds what is to be kept of a call.
+    pub(super) fn add(&mut self, record: &CallRecord<'_>, facts: Facts) {
+        let texts = [
+            Some(record.correlation_id),
+            Some(record.method),
+            record.server,
+            record.tool,
+            record.principal,
+            record.client,
+            record.project,
+        ];
+        texts.iter().flatten().for_each(|text| self.texts.push_str(text));
+        self.long += facts.long();
+        self.heads.push(Head {
+            at_ms: facts.at_ms,
             duration_us: u64::try_from(record.duration.as_micros()).unwrap_or(u64::MAX),
             request_id: record.request_id,
             status: record.status,
+            redact: facts.redact,
+            error: facts.error,
+            params: facts.params,
+            // A text that is longer than 4 GiB has not come through any limit.
+            lengths: texts.map(|text| text.map_or(MISSING, |text| text.len() as u32)),
+        });
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// About the bytes they take.
+    pub(super) fn size(&self) -> usize {
+        self.heads.len() * size_of::<Head>() + self.texts.len() + self.long
+    }
+
+    /// One after the other.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Draft<'_>> {
+        let mut rest = &*self.texts;
+        let mut next = move |length: u32| {
+            let (text, behind) = rest.split_at_checked(length as usize)?;
+            rest = behind;
+            Some(text)
+        };
+        self.heads.iter().map(move |head| Draft {
+            head,
+            texts: head.lengths.map(&mut next),
+        })
+    }
+
+    /// Forgets them, and keeps their memory for others, unless it has become much.
+    pub(super) fn clear(&mut self) {
+        self.heads.clear();
+        self.heads.shrink_to(KEEP / size_of::<Head>());
+        self.texts.clear();
+        self.texts.shrink_to(KEEP);
+        self.long = 0;
+    }
+}
+
+/// What takes a while to find out of a call.
+pub(super) struct Facts {
+    at_ms: i64,
+    redact: bool,
+    error: Option<Box<str>>,
+    params: Option<Box<str>>,
+}
+
+impl Facts {
+    pub(super) fn of(record: &CallRecord<'_>, arguments: Arguments) -> Self {
+        // All that it has said, until there is time to look for what is to be kept of it.
+        let said = || record.params.map_or("", Payload::reveal).into();
+        Self {
+            at_ms: millis(SystemTime::now().checked_sub(record.duration)),
             redact: arguments == Arguments::Redacted,
-            texts: Texts::of([
-                Some(record.correlation_id),
-                Some(record.method),
-                record.server,
-                record.tool,
-                record.reason(),
-                record.principal,
-                record.client,
-                record.project,
-                (arguments != Arguments::None).then(said),
-            ]),
+            error: record.reason().map(Into::into),
+            params: (arguments != Arguments::None).then(said),
         }
     }
 
-    /// About the bytes it takes.
-    pub(super) fn size(&self) -> u64 {
-        ROW + self.texts.all.len() as u64
+    fn long(&self) -> usize {
+        [&self.error, &self.params]
+            .into_iter()
+            .flatten()
+            .map(|text| text.len())
+            .sum()
     }
+}
 
+impl Draft<'_> {
     /// When it ended, in milliseconds since 1970-01-01 UTC.
     pub(super) fn ended_ms(&self) -> i64 {
-        let millis = i64::try_from(self.duration_us / 1000).unwrap_or(i64::MAX);
-        self.at_ms.saturating_add(millis)
+        let millis = i64::try_from(self.head.duration_us / 1000).unwrap_or(i64::MAX);
+        self.head.at_ms.saturating_add(millis)
     }
 
-    /// The row to write: without the secrets that are known, and with an id.
-    pub(super) fn into_row(self, id: String, secrets: &Secrets) -> CallRow {
-        let [
-            correlation_id,
-            method,
-            server,
-            tool,
-            error,
-            principal,
-            client,
-            project,
-            params,
-        ] = self.texts.split();
-        let owned = |text: Option<&str>| text.map(str::to_owned);
+    /// Adds it to what is written: without the secrets that are known, and with an id.
+    pub(super) fn write(&self, id: &str, secrets: &Secrets, batch: &mut CallBatch) {
+        let [correlation_id, method, server, tool, principal, client, project] = self.texts;
+        let head = self.head;
         let method = method.unwrap_or_default();
-        let arguments = params.map(|params| {
+        let error = head.error.as_ref().map(|error| scrubbed(error, ERROR, secrets));
+        let arguments = head.params.as_ref().map(|params| {
             let given = given(method, params);
-            match self.redact {
+            match head.redact {
                 true => redact::cut(&veiled(&given, secrets), ARGUMENTS).into_owned(),
                 false => given,
             }
         });
-        CallRow {
+        batch.push(&CallRow {
             id,
-            at_ms: self.at_ms,
-            duration_us: self.duration_us,
-            request_id: self.request_id.to_string(),
-            correlation_id: owned(correlation_id).unwrap_or_default(),
-            method: method.to_owned(),
-            server: owned(server),
-            tool: owned(tool),
-            status: self.status.name().to_owned(),
-            code: code(self.status),
-            error: error.map(|error| scrubbed(error, ERROR, secrets)),
-            principal: owned(principal).unwrap_or_default(),
-            client: owned(client),
-            project: owned(project),
-            arguments,
-        }
-    }
-}
-
-impl<const N: usize> Texts<N> {
-    fn of(texts: [Option<&str>; N]) -> Self {
-        let mut all = String::with_capacity(texts.iter().flatten().map(|text| text.len()).sum());
-        texts.iter().flatten().for_each(|text| all.push_str(text));
-        Self {
-            all: all.into_boxed_str(),
-            // A text that is longer than 4 GiB has not come through any limit.
-            lengths: texts.map(|text| text.map(|text| u32::try_from(text.len()).unwrap_or(u32::MAX))),
-        }
-    }
-
-    fn split(&self) -> [Option<&str>; N] {
-        let mut rest = &*self.all;
-        self.lengths.map(|length| {
-            let (text, behind) = rest.split_at_checked(length? as usize)?;
-            rest = behind;
-            Some(text)
-        })
+            at_ms: head.at_ms,
+            duration_us: head.duration_us,
+            request_id: itoa::Buffer::new().format(head.request_id),
+            correlation_id: correlation_id.unwrap_or_default(),
+            method,
+            server,
+            tool,
+            status: head.status.name(),
+            code: code(head.status),
+            error: error.as_deref(),
+            principal: principal.unwrap_or_default(),
+            client,
+            project,
+            arguments: arguments.as_deref(),
+        });
     }
 }
 
@@ -210,7 +256,12 @@ mod tests {
             params: Some(Payload::new(params)),
             ..*record
         };
-        Draft::of(&record, arguments).into_row("h_1".into(), &secrets)
+        let (mut drafts, mut batch) = (Drafts::default(), CallBatch::default());
+        drafts.add(&record, Facts::of(&record, arguments));
+        drafts
+            .iter()
+            .for_each(|draft| draft.write("h_1", &secrets, &mut batch));
+        batch.calls().next().unwrap()
     }
 
     fn kept(arguments: Arguments, params: &str) -> CallRow {
@@ -280,6 +331,27 @@ mod tests {
 
         assert!(redacted.ends_with("… (8 bytes more)"), "{}", redacted.len());
         assert_eq!(full.len(), ARGUMENTS + 8);
+    }
+
+    #[test]
+    fn log_06_calls_that_wait_together_keep_their_own_texts() {
+        let (mut drafts, mut batch) = (Drafts::default(), CallBatch::default());
+        let servers = [Some("git"), None, Some(""), Some("docs")];
+        for server in servers {
+            let record = CallRecord { server, ..record() };
+            drafts.add(&record, Facts::of(&record, Arguments::None));
+        }
+
+        drafts
+            .iter()
+            .for_each(|draft| draft.write("h_1", &Secrets::default(), &mut batch));
+
+        let told = batch.calls().map(|call| (call.server, call.tool.unwrap()));
+        let expected = servers.map(|server| (server.map(str::to_owned), "push".to_owned()));
+        assert_eq!(told.collect::<Vec<_>>(), expected);
+        assert!(drafts.size() > 4 * size_of::<Head>());
+        drafts.clear();
+        assert_eq!((drafts.len(), drafts.size()), (0, 0));
     }
 
     #[test]

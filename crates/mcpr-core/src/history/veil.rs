@@ -4,20 +4,29 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use mcpr_config::looks_secret;
-use mcpr_protocol::RawJson;
+use mcpr_protocol::{Object, RawJson};
 use mcpr_telemetry::Secrets;
 use mcpr_telemetry::redact::MARK;
 use memchr::{memchr, memchr2};
+
+/// The names under which a pair says what its `value` is, as in `{"name":"password","value":"…"}`.
+const LABELS: [&str; 5] = ["name", "key", "header", "variable", "field"];
 
 /// A JSON text with a mark in place of each value of a telling name, such as `password`, and in each text in place
 /// of known secrets and of what looks like a credential, however it is escaped. Nothing else changes.
 pub(super) fn veiled<'j>(json: &'j str, secrets: &Secrets) -> Cow<'j, str> {
     let mut veiled = String::new();
     let (mut copied, mut from) = (0, 0);
+    // Where the objects begin in which the walk is.
+    let mut around = Vec::new();
     while let Some(text) = next_text(json, from) {
+        enter_and_leave(json, from..text.start, &mut around);
         from = text.end;
-        let hidden =
-            value_of(json, text.end).filter(|value| tells(&plain(json, &text), &json[value.clone()]));
+        let hidden = value_of(json, text.end).filter(|value| {
+            let (name, value) = (plain(json, &text), &json[value.clone()]);
+            let label = || (name == "value").then(|| label(json, *around.last()?)).flatten();
+            tells(&name, value) || label().is_some_and(|label| tells(&label, value))
+        });
         let (hidden, shown) = match hidden {
             Some(value) => (value, RawJson::string(MARK)),
             None => match scrubbed(json, &text, secrets) {
@@ -35,6 +44,25 @@ pub(super) fn veiled<'j>(json: &'j str, secrets: &Secrets) -> Cow<'j, str> {
     }
     veiled.push_str(&json[copied..]);
     Cow::Owned(veiled)
+}
+
+/// Notes the objects that begin and end in a part without texts.
+fn enter_and_leave(json: &str, part: Range<usize>, around: &mut Vec<usize>) {
+    for (at, byte) in part.clone().zip(json[part].bytes()) {
+        match byte {
+            b'{' => around.push(at),
+            b'}' => drop(around.pop()),
+            _ => {}
+        }
+    }
+}
+
+/// What the object that begins here says its `value` is.
+fn label(json: &str, start: usize) -> Option<String> {
+    let object = &json[start..end_of_nest(json, start)?];
+    let object = Object::read(&RawJson::trusted(object.to_owned())).ok()?;
+    let mut labels = LABELS.iter().filter_map(|name| object.text(name));
+    labels.next().map(Into::into)
 }
 
 /// Whether a value of this name is usually a secret. How many tokens there are is none, nor is a yes or no.
@@ -150,6 +178,26 @@ mod tests {
             (
                 r#"{"maxTokens":12,"secret":null,"password":true}"#,
                 r#"{"maxTokens":12,"secret":null,"password":true}"#,
+            ),
+        ] {
+            assert_eq!(veiled(json, &Secrets::default()), shown);
+        }
+    }
+
+    #[test]
+    fn log_06_a_value_whose_name_stands_beside_it_is_veiled() {
+        for (json, shown) in [
+            (
+                r#"{"env":[{"name":"DB_PASSWORD","value":"a}"},{"name":"LEVEL","value":"b"}]}"#,
+                r#"{"env":[{"name":"DB_PASSWORD","value":"[redacted]"},{"name":"LEVEL","value":"b"}]}"#,
+            ),
+            (
+                r#"{"value":{"a":["b"]},"key":"api_key","value2":1}"#,
+                r#"{"value":"[redacted]","key":"api_key","value2":1}"#,
+            ),
+            (
+                r#"{"value":{"name":"password"},"x":{"value":"c"}}"#,
+                r#"{"value":{"name":"password"},"x":{"value":"c"}}"#,
             ),
         ] {
             assert_eq!(veiled(json, &Secrets::default()), shown);

@@ -1,24 +1,21 @@
 //! Writes calls down, some at a time, and drops old ones.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use mcpr_config::History as Options;
-use mcpr_store::{CallRow, Store, StoreError};
+use mcpr_store::{CallBatch, Store, StoreError};
 use mcpr_telemetry::{Secrets, Timed};
-use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::ids::Ids;
-use super::row::{Draft, now_ms};
-use super::{Backlog, Item, QUEUE};
+use super::row::{Drafts, now_ms};
+use super::waiting::Waiting;
 use crate::clock::Clock;
 use crate::plan::Plan;
 
-/// How long calls are collected before they are written together.
-const PAUSE: Duration = Duration::from_millis(250);
 /// How often what is too old is dropped, unless it may not even get as old as that.
 const PRUNING: Duration = Duration::from_secs(3600);
 /// How often at the most.
@@ -35,9 +32,11 @@ pub(super) struct Writer {
     store: Arc<dyn Store>,
     plans: watch::Receiver<Arc<Plan>>,
     secrets: Secrets,
-    backlog: Arc<Backlog>,
+    waiting: Arc<Waiting>,
     most: Option<usize>,
     ids: Ids,
+    /// What is being written; empty in between, for the sake of its memory.
+    drafts: Drafts,
     /// Bytes that were written since it was looked whether they are too many.
     unpruned: u64,
     clock: Clock,
@@ -51,36 +50,22 @@ struct Trouble {
     told: Option<Instant>,
 }
 
-/// What is to be written.
-pub(super) struct Items {
-    pub(super) queue: mpsc::Receiver<Item>,
-    /// Ends a pause: there is much, or somebody waits.
-    pub(super) hurry: Arc<Notify>,
-}
-
-/// What is written together.
-#[derive(Default)]
-struct Batch {
-    drafts: Vec<Draft>,
-    /// Who waits for it.
-    waiting: Vec<oneshot::Sender<()>>,
-}
-
 impl Writer {
     pub(super) fn new(
         store: Arc<dyn Store>,
         plans: watch::Receiver<Arc<Plan>>,
         secrets: Secrets,
-        backlog: Arc<Backlog>,
+        waiting: Arc<Waiting>,
         most: Option<usize>,
     ) -> Self {
         Self {
             store,
             plans,
             secrets,
-            backlog,
+            waiting,
             most,
             ids: Ids::default(),
+            drafts: Drafts::default(),
             unpruned: 0,
             clock: Clock::new(SystemTime::now(), Instant::now()),
             trouble: Trouble::default(),
@@ -88,8 +73,9 @@ impl Writer {
     }
 
     /// Writes until the gateway ends, then what is left.
-    pub(super) async fn run(mut self, mut items: Items, end: CancellationToken) {
+    pub(super) async fn run(mut self, end: CancellationToken) {
         let mut pruning = Box::pin(sleep(Duration::ZERO));
+        let waiting = Arc::clone(&self.waiting);
         loop {
             tokio::select! {
                 biased;
@@ -98,52 +84,46 @@ impl Writer {
                     self.prune().await;
                     pruning.as_mut().reset(Instant::now() + self.pruning());
                 }
-                item = items.queue.recv() => match item {
-                    Some(item) => self.write(collect(item, &mut items, &end).await).await,
-                    None => return,
-                },
+                () = waiting.some() => {}
             }
+            self.write().await;
         }
-        items.queue.close();
-        let mut rest = Batch::default();
-        while let Ok(item) = items.queue.try_recv() {
-            rest.add(item);
-        }
-        self.write(rest).await;
+        waiting.close();
+        self.write().await;
     }
 
-    /// Writes these calls as one change.
-    async fn write(&mut self, batch: Batch) {
-        if !batch.drafts.is_empty() {
-            let bytes: u64 = batch.drafts.iter().map(Draft::size).sum();
-            self.put(batch.drafts).await;
-            self.backlog.bytes.fetch_sub(bytes, Ordering::Relaxed);
-            self.unpruned += bytes;
+    /// Writes what waits as one change.
+    async fn write(&mut self) {
+        let watchers = self.waiting.take(&mut self.drafts);
+        if self.drafts.len() > 0 {
+            self.put().await;
+            self.drafts.clear();
+            self.waiting.done();
         }
-        self.backlog.tell();
+        self.waiting.tell();
         if self.unpruned > self.options().max_size as u64 / PART {
             self.prune().await;
         }
-        for waiting in batch.waiting {
+        for watcher in watchers {
             // Who has lost patience is told nothing.
-            let _ = waiting.send(());
+            let _ = watcher.send(());
         }
     }
 
-    async fn put(&mut self, drafts: Vec<Draft>) {
+    async fn put(&mut self) {
         let _timed = Timed::of("writing calls to the history");
-        let calls = drafts.len();
-        let rows: Vec<CallRow> = drafts.into_iter().map(|draft| self.row(draft)).collect();
-        let written = self.while_telling(self.store.put_calls(rows)).await;
+        let mut batch = CallBatch::default();
+        for draft in self.drafts.iter() {
+            let id = self.ids.next(draft.ended_ms());
+            draft.write(id.as_str(), &self.secrets, &mut batch);
+        }
+        let calls = batch.len();
+        self.unpruned += batch.bytes();
+        let written = self.while_telling(self.store.put_calls(batch)).await;
         if written.is_err() {
-            self.backlog.shed_ever.fetch_add(calls as u64, Ordering::Relaxed);
+            self.waiting.lost(calls);
         }
         self.trouble.tell(calls, written);
-    }
-
-    fn row(&mut self, draft: Draft) -> CallRow {
-        let id = self.ids.next(draft.ended_ms());
-        draft.into_row(id, &self.secrets)
     }
 
     /// Waits for the store, and tells meanwhile what is left out because it is slow.
@@ -152,7 +132,7 @@ impl Writer {
         loop {
             match timeout(TELLING, &mut work).await {
                 Ok(done) => return done,
-                Err(_) => self.backlog.tell(),
+                Err(_) => self.waiting.tell(),
             }
         }
     }
@@ -211,38 +191,4 @@ impl Trouble {
             }
         }
     }
-}
-
-impl Batch {
-    /// Takes one in; whether there may be more.
-    fn add(&mut self, item: Item) -> bool {
-        match item {
-            Item::Call(draft) => {
-                self.drafts.push(draft);
-                self.drafts.len() < QUEUE
-            }
-            Item::Written(waiting) => {
-                self.waiting.push(waiting);
-                false
-            }
-        }
-    }
-}
-
-/// Collects what comes within a pause; who waits for it, much of it, and the end of the gateway end the
-/// pause. Nobody looks meanwhile, so that a call wakes nobody.
-async fn collect(first: Item, items: &mut Items, end: &CancellationToken) -> Batch {
-    let mut batch = Batch::default();
-    let mut more = batch.add(first);
-    if more {
-        tokio::select! {
-            () = end.cancelled() => {}
-            () = items.hurry.notified() => {}
-            () = sleep(PAUSE) => {}
-        }
-    }
-    while more && let Ok(item) = items.queue.try_recv() {
-        more = batch.add(item);
-    }
-    batch
 }

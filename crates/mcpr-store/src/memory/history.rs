@@ -3,13 +3,13 @@
 use async_trait::async_trait;
 
 use super::Memory;
-use crate::{CallQuery, CallRow, HistoryStore, StoreError};
+use crate::{CallBatch, CallQuery, CallRow, HistoryStore, StoreError};
 
 #[async_trait]
 impl HistoryStore for Memory {
-    async fn put_calls(&self, calls: Vec<CallRow>) -> Result<(), StoreError> {
+    async fn put_calls(&self, calls: CallBatch) -> Result<(), StoreError> {
         self.with(|records| {
-            for call in calls {
+            for call in calls.calls() {
                 records.calls.entry(call.id.clone()).or_insert(call);
             }
         })

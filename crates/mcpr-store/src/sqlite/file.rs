@@ -15,6 +15,10 @@ use crate::{DatabaseError, DatabaseFault, StoreError};
 /// How long another process may hold the database before a statement fails.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How much of the file is kept in memory, in KiB. What is read often is kept by its owners, and the history is written
+/// once; SQLite's usual 2 MiB would be full of it.
+const CACHE: i32 = 256;
+
 /// A database that can be worked on.
 pub(super) struct Opened {
     pub(super) db: Connection,
@@ -97,6 +101,7 @@ fn connect(path: &Path) -> Result<Connection, Fault> {
     schema::check(&db.transaction()?)?;
     patiently(|| use_log(&db))?;
     db.pragma_update(None, "synchronous", "NORMAL")?;
+    db.pragma_update(None, "cache_size", -CACHE)?;
     schema::migrate(&mut db)?;
     Ok(db)
 }

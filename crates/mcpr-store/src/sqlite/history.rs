@@ -1,28 +1,22 @@
 //! Past calls, many of them in each row.
 
-mod batch;
+use rusqlite::types::{ToSqlOutput, Type, Value, ValueRef};
+use rusqlite::{Connection, Params, Row, params};
 
-use rusqlite::types::Value;
-use rusqlite::{Connection, Params, params};
-
-use self::batch::Batch;
 use super::change;
 use super::fault::Fault;
-use crate::{CallQuery, CallRow};
+use crate::history::batch;
+use crate::{CallBatch, CallQuery, CallRow};
 
-/// How many calls a row has at the most: what is read of it is read whole.
-const MOST: usize = 256;
+/// So many rows are dropped as one change at the most.
+const STEP: u32 = 16;
 
 /// The rows that may have calls within these bounds, which [`bounds`] gives.
 const WITHIN: &str =
     "(?1 IS NULL OR first < ?1) AND (?2 IS NULL OR last > ?2) AND (?3 IS NULL OR oldest_ms < ?3)";
 
-pub(super) fn put(db: &mut Connection, calls: Vec<CallRow>) -> Result<(), Fault> {
-    let batch = Batch::of(calls);
-    change(db, |tx| {
-        let whole = with_those_among(tx, batch)?;
-        whole.pieces(MOST).try_for_each(|calls| insert(tx, calls))
-    })
+pub(super) fn put(db: &mut Connection, calls: CallBatch) -> Result<(), Fault> {
+    change(db, |tx| insert(tx, &with_those_among(tx, calls)?))
 }
 
 pub(super) fn list(db: &Connection, query: &CallQuery) -> Result<Vec<CallRow>, Fault> {
@@ -35,7 +29,7 @@ pub(super) fn list(db: &Connection, query: &CallQuery) -> Result<Vec<CallRow>, F
     while found.len() < limit
         && let Some(row) = rows.next()?
     {
-        let newest = Batch::read(row)?.calls.into_iter().rev();
+        let newest = read(row)?.into_iter().rev();
         let meant = newest.filter(|call| query.means(call));
         found.extend(meant.take(limit - found.len()));
     }
@@ -51,7 +45,7 @@ pub(super) fn one(db: &Connection, id: &str) -> Result<Option<CallRow>, Fault> {
     let mut rows = select.query([id])?;
     let mut found: Option<CallRow> = None;
     while let Some(row) = rows.next()? {
-        for call in Batch::read(row)?.calls {
+        for call in read(row)? {
             if call.id == id {
                 return Ok(Some(call));
             }
@@ -92,10 +86,30 @@ pub(super) fn prune(db: &mut Connection, older_than_ms: Option<i64>, max_bytes: 
     }
 }
 
-/// Forgets as much of the oldest row as is too much.
+/// Forgets the oldest rows that are too much as a whole, or as much as is too much of the oldest one.
 fn drop_oldest(tx: &Connection, surplus: u64) -> Result<u64, Fault> {
+    let mut select =
+        tx.prepare_cached("SELECT last, bytes, count FROM call_batches ORDER BY last LIMIT ?")?;
+    let rows = select.query_map([STEP], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let rows: Vec<(String, i64, i64)> = rows.collect::<Result<_, _>>()?;
+    let (mut left, mut gone) = (surplus.cast_signed(), 0);
+    for (last, bytes, calls) in rows {
+        if bytes > left {
+            break;
+        }
+        remove(tx, &last)?;
+        left -= bytes;
+        gone += calls.cast_unsigned();
+    }
+    match gone {
+        0 => drop_part(tx, left),
+        _ => Ok(gone),
+    }
+}
+
+fn drop_part(tx: &Connection, surplus: i64) -> Result<u64, Fault> {
     let oldest = "last = (SELECT min(last) FROM call_batches)";
-    let mut left = surplus.cast_signed();
+    let mut left = surplus;
     forget(tx, oldest, [], |call| {
         let goes = left > 0;
         left -= call.bytes().cast_signed();
@@ -117,43 +131,53 @@ fn forget(
     let keys: Vec<String> = keys.collect::<Result<_, _>>()?;
     let mut gone = 0;
     for key in keys {
-        let mut calls = read(tx, &key)?.calls;
+        let mut calls = calls_of(tx, &key)?;
         let before = calls.len();
         calls.retain(|call| !goes(call));
         if calls.len() < before {
-            remove(tx, &key)?;
-            insert(tx, &calls)?;
             gone += (before - calls.len()) as u64;
+            remove(tx, &key)?;
+            insert(tx, &calls.into_iter().collect())?;
         }
     }
     Ok(gone)
 }
 
-/// A batch with the calls that were written before among which it lies; their rows are gone then. There are some
-/// only where two processes write, or the clock went back.
-fn with_those_among(tx: &Connection, batch: Batch) -> Result<Batch, Fault> {
-    let (Some(first), Some(last)) = (batch.calls.first(), batch.calls.last()) else {
+/// The calls in their order, with those that were written before among which they lie; their rows are gone then.
+/// There are some only where two processes write, or the clock went back.
+fn with_those_among(tx: &Connection, batch: CallBatch) -> Result<CallBatch, Fault> {
+    let Some((first, last)) = batch.ends() else {
         return Ok(batch);
     };
     let mut select =
         tx.prepare_cached("SELECT last FROM call_batches WHERE last >= ? AND first <= ? ORDER BY last")?;
-    let keys = select.query_map([&first.id, &last.id], |row| row.get(0))?;
+    let keys = select.query_map([first, last], |row| row.get(0))?;
     let keys: Vec<String> = keys.collect::<Result<_, _>>()?;
-    let mut known = Vec::new();
-    for key in &keys {
-        known.append(&mut read(tx, key)?.calls);
-        remove(tx, key)?;
-    }
-    if keys.is_empty() {
+    if keys.is_empty() && batch.is_in_order() {
         return Ok(batch);
     }
-    known.extend(batch.calls);
-    Ok(Batch::of(known))
+    let mut calls = Vec::new();
+    for key in &keys {
+        calls.append(&mut calls_of(tx, key)?);
+        remove(tx, key)?;
+    }
+    calls.extend(batch.calls());
+    // Of two with one id the first stays.
+    calls.sort_by(|one, other| one.id.cmp(&other.id));
+    calls.dedup_by(|later, earlier| later.id == earlier.id);
+    Ok(calls.into_iter().collect())
 }
 
-fn read(tx: &Connection, last: &str) -> Result<Batch, Fault> {
+fn calls_of(tx: &Connection, last: &str) -> Result<Vec<CallRow>, Fault> {
     let mut select = tx.prepare_cached("SELECT calls FROM call_batches WHERE last = ?")?;
-    Ok(select.query_row([last], Batch::read)?)
+    Ok(select.query_row([last], read)?)
+}
+
+/// The calls of a row that has nothing else.
+fn read(row: &Row<'_>) -> rusqlite::Result<Vec<CallRow>> {
+    let text = row.get_ref(0)?.as_bytes()?;
+    let unreadable = |error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error));
+    batch::read(text).map_err(unreadable)
 }
 
 fn remove(tx: &Connection, last: &str) -> Result<(), Fault> {
@@ -162,20 +186,18 @@ fn remove(tx: &Connection, last: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Writes calls as one row, unless there are none.
-fn insert(tx: &Connection, calls: &[CallRow]) -> Result<(), Fault> {
-    let (Some(first), Some(last)) = (calls.first(), calls.last()) else {
-        return Ok(());
-    };
-    let mut insert = tx.prepare_cached("INSERT INTO call_batches VALUES (?, ?, ?, ?, ?)")?;
-    let bytes: u64 = calls.iter().map(CallRow::bytes).sum();
-    insert.execute(params![
-        last.id,
-        first.id,
-        calls.iter().map(|call| call.at_ms).min(),
-        bytes.cast_signed(),
-        batch::text(calls),
-    ])?;
+fn insert(tx: &Connection, calls: &CallBatch) -> Result<(), Fault> {
+    let mut insert = tx.prepare_cached("INSERT INTO call_batches VALUES (?, ?, ?, ?, ?, ?)")?;
+    for piece in calls.pieces() {
+        insert.execute(params![
+            piece.last,
+            piece.first,
+            piece.oldest_ms,
+            piece.bytes().cast_signed(),
+            ToSqlOutput::Borrowed(ValueRef::Text(&piece.text)),
+            piece.calls as i64,
+        ])?;
+    }
     Ok(())
 }
 

@@ -286,7 +286,7 @@ pub(crate) async fn a_closed_store_keeps_no_calls_any_more(store: &dyn Store) {
     store.close().await;
 
     assert!(matches!(
-        store.put_calls(vec![call(1)]).await,
+        store.put_calls([call(1)].into()).await,
         Err(StoreError::Closed)
     ));
     let asked = store.calls(CallQuery::default()).await;

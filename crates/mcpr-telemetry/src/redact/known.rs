@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::pairs::Pairs;
 use super::spellings;
 use super::{MARK, floor};
 
 /// Shorter values are everyday words and numbers; no other credential that is taken out is as short either.
-pub(crate) const SHORTEST: usize = 6;
+const SHORTEST: usize = 6;
 /// A line of a longer value is a secret by itself from this length on.
 const SHORTEST_LINE: usize = 16;
 /// So much of a long value is enough to know it by.
@@ -17,9 +18,14 @@ const SHORTEST_LINE: usize = 16;
 /// window cuts is still known.
 pub(crate) const TELLING: usize = 1024;
 
+/// The next edition of any values in this process.
+static EDITION: AtomicU64 = AtomicU64::new(1);
+
 /// The registered values, ordered for search.
 #[derive(Clone)]
 pub(crate) struct Known {
+    /// Another number whenever a value was added; 0 without values.
+    pub(super) edition: u64,
     begins: Pairs,
     values: HashMap<[u8; 2], Vec<Box<str>>>,
 }
@@ -27,6 +33,7 @@ pub(crate) struct Known {
 impl Default for Known {
     fn default() -> Self {
         Self {
+            edition: 0,
             begins: Pairs::none(),
             values: HashMap::new(),
         }
@@ -36,6 +43,7 @@ impl Default for Known {
 impl Known {
     /// Adds a value and the ways in which it is likely to be quoted.
     pub(super) fn add(&mut self, value: &str) {
+        self.edition = EDITION.fetch_add(1, Ordering::Relaxed);
         let value = value.trim();
         self.add_spellings(value);
         self.add_spellings(without_scheme(value));
@@ -162,6 +170,22 @@ mod tests {
             "Gr%C3%B6%C3%9Fe%2Fx%2By%3D%3D%27%26z+1".to_owned(),
         ] {
             assert_eq!(told(&[value], &format!("a {said} b")), "a [redacted] b", "{said}");
+        }
+    }
+
+    #[test]
+    fn log_04_a_value_is_known_as_python_shows_it() {
+        for (value, said) in [
+            ("pa\"ss\\wo".to_owned(), r#"'pa"ss\\wo'"#.to_owned()),
+            ("pa\"s's\\wo".to_owned(), r#"'pa"s\'s\\wo'"#.to_owned()),
+            ("pa's\\wo".to_owned(), r#""pa's\\wo""#.to_owned()),
+        ] {
+            let quote = &said[..1];
+            assert_eq!(
+                told(&[&value], &said),
+                format!("{quote}[redacted]{quote}"),
+                "{said}"
+            );
         }
     }
 

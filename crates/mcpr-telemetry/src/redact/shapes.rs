@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::MARK;
+use super::issued;
 use super::pairs::Pairs;
 
 /// So many characters after `mcpr_pat_` name a token in lists and error texts; they are no secret.
@@ -62,9 +63,9 @@ impl Walk<'_> {
         let found = match self.text.as_bytes()[at] {
             b'm' => token(&self.text[at..]),
             b'b' | b'B' => bearer(&self.text[at..]),
-            b'a' | b'A' => authorization(&self.text[at..]),
             b':' => self.enter_url(at),
-            _ => self.query(at),
+            b'?' | b'#' => self.query(at),
+            _ => authorization(&self.text[at..]).or_else(|| issued::at(self.text, at)),
         };
         found
             .filter(|found| !found.is_empty())
@@ -166,6 +167,12 @@ const fn begins() -> Pairs {
     pairs.insert(*b"aU");
     pairs.insert(*b"AU");
     pairs.insert(*b":/");
+    let mut kind = 0;
+    while kind < issued::KINDS.len() {
+        let prefix = issued::KINDS[kind].prefix.as_bytes();
+        pairs.insert([prefix[0], prefix[1]]);
+        kind += 1;
+    }
     let mut next = 0;
     while next < 256 {
         pairs.insert([b'?', next as u8]);

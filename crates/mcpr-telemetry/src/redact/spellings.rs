@@ -18,8 +18,23 @@ pub(super) fn of(text: &str) -> Vec<String> {
         strict.replace("%20", "+"),
         strict,
         slashed,
+        repr(text),
         json,
     ]
+}
+
+/// As Python shows a text: between single quotes, unless there are only single ones in it.
+fn repr(text: &str) -> String {
+    let escapes_quotes = text.contains('\'') && text.contains('"');
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\'' if escapes_quotes => out.push_str("\\'"),
+            '\'' | '"' => out.push(c),
+            _ => out.extend(c.escape_debug()),
+        }
+    }
+    out
 }
 
 fn json(text: &str) -> String {

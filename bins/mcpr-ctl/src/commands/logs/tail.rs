@@ -16,8 +16,11 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Begins at the first line.
+    /// Begins at the first line. What is no file, such as a device, keeps nothing that could be read.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
+        if !fs::metadata(path)?.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
         Ok(Self {
             path: path.to_owned(),
             file: BufReader::new(File::open(path)?),
@@ -76,6 +79,14 @@ mod tests {
     fn append(path: &Path, text: &str) {
         let mut file = File::options().append(true).create(true).open(path).unwrap();
         file.write_all(text.as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn b55_what_is_no_file_is_not_read() {
+        for path in ["/dev/full", "/"] {
+            let error = Tail::open(Path::new(path)).unwrap_err();
+            assert_eq!(error.to_string(), "it is not a regular file", "{path}");
+        }
     }
 
     #[test]

@@ -99,3 +99,14 @@ fn log_04_what_may_be_secret_is_not_shown_and_comments_are() {
 }"#;
     insta::assert_snapshot!(document(text).veiled());
 }
+
+#[test]
+fn log_04_what_is_not_shown_in_one_place_is_not_shown_in_another() {
+    let text = r#"{"mcpServers": {"a": { "command": "x", "args": ["--to", "S3CRET1", "--level=info"], "env": { "KEY": "S3CRET1" } }}}"#;
+    let shown = document(text).veiled();
+    assert!(
+        shown.contains(r#"["--to", "[redacted]", "--level=info"]"#),
+        "{shown}"
+    );
+    assert!(!shown.contains("S3CRET1"), "{shown}");
+}

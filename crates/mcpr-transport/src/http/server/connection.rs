@@ -2,8 +2,10 @@
 
 use std::any::Any;
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -30,7 +32,7 @@ use super::wire::{Socket, Wire};
 use super::{
     Accepts, Call, Content, Front, Health, Limits, Operation, Refusal, Reply, Verb, accepts, cors, intake,
 };
-use crate::bell::Attended;
+use crate::bell::{Attended, Door};
 
 /// What is the same for all connections of a server.
 pub(super) struct Rules {
@@ -51,6 +53,8 @@ pub(super) struct Connection<F: Front> {
     rules: Arc<Rules>,
     pulse: Arc<Pulse>,
     memo: Mutex<F::Memo>,
+    /// The one request that is answered: hyper polls it too when something else has happened.
+    door: Door,
     local: Option<IpAddr>,
     /// Whether it is one too many: then it only hears so.
     surplus: bool,
@@ -77,6 +81,7 @@ impl<F: Front> Connection<F> {
             rules,
             pulse,
             memo: Mutex::default(),
+            door: Door::new(),
             local: None,
             surplus,
             plain: false,
@@ -154,8 +159,9 @@ impl<F: Front> Connection<F> {
             Ok(page) => page,
             Err(refusal) => return Ok(self.response(self.front.refused(&refusal), None)),
         };
-        let answered = AssertUnwindSafe(self.reply(head, &mut body)).catch_unwind();
-        let reply = match answered.await {
+        let mut answered = pin!(AssertUnwindSafe(self.reply(head, &mut body)).catch_unwind());
+        self.door.open();
+        let reply = match poll_fn(|cx| self.door.poll(answered.as_mut(), cx)).await {
             Ok(Ok(reply)) => reply,
             Ok(Err(Turned::NotAdmitted(reply))) => *reply,
             Ok(Err(Turned::Refused(refusal))) => self.front.refused(&refusal),

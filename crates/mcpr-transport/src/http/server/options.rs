@@ -75,9 +75,9 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// How often a connection is looked at: a limit is kept to within this much.
+    /// How often a connection is looked at: a limit is kept to within twice this much.
     pub(super) fn watch(&self) -> Duration {
         let shortest = self.head_time.min(self.idle_time).min(self.write_time);
-        shortest.max(Duration::from_millis(1))
+        (shortest / 2).max(Duration::from_millis(1))
     }
 }

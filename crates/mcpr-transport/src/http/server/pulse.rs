@@ -1,7 +1,7 @@
 //! What a connection is doing, as far as its time limits care.
 //!
-//! No request sets a timer: it leaves marks here, and the connection's one watch looks at them
-//! now and then.
+//! No request sets a timer or asks for the time: it leaves marks here, and the connection's one watch looks at them
+//! now and then. What it finds for the first time has lasted since then.
 
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -15,33 +15,36 @@ pub(super) struct Pulse(Mutex<Marks>);
 #[derive(Debug)]
 struct Marks {
     phase: Phase,
-    /// Since when the client has not taken what is written.
-    stuck: Option<Instant>,
+    /// Since when it does that; nothing until the watch looks.
+    since: Option<Instant>,
+    /// Whether the client does not take what is written.
+    stuck: bool,
+    /// Since when, as the watch has seen.
+    stuck_since: Option<Instant>,
     /// Whether there is a part of the request's body that nobody has read.
     unread: bool,
     /// Whether nobody has been let in on it.
     strange: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     /// A request head is on its way.
-    Head { since: Instant },
+    Head,
     /// A request is being answered.
     Answering,
     /// There is no request.
-    Idle { since: Instant },
+    Idle,
 }
 
 impl Pulse {
     /// The marks of a new connection, which owes a request head.
     pub(super) fn new() -> Self {
-        let phase = Phase::Head {
-            since: Instant::now(),
-        };
         Self(Mutex::new(Marks {
-            phase,
-            stuck: None,
+            phase: Phase::Head,
+            since: Some(Instant::now()),
+            stuck: false,
+            stuck_since: None,
             unread: false,
             strange: true,
         }))
@@ -50,17 +53,15 @@ impl Pulse {
     /// Bytes came.
     pub(super) fn heard(&self) {
         let mut marks = self.0.lock();
-        if matches!(marks.phase, Phase::Idle { .. }) {
-            marks.phase = Phase::Head {
-                since: Instant::now(),
-            };
+        if marks.phase == Phase::Idle {
+            marks.enter(Phase::Head);
         }
     }
 
     /// A request head is complete; `unread` says whether a body follows.
     pub(super) fn asked(&self, unread: bool) {
         let mut marks = self.0.lock();
-        marks.phase = Phase::Answering;
+        marks.enter(Phase::Answering);
         marks.unread = unread;
     }
 
@@ -73,7 +74,7 @@ impl Pulse {
     pub(super) fn strange_since(&self) -> Option<Instant> {
         let marks = self.0.lock();
         match marks.phase {
-            Phase::Head { since } | Phase::Idle { since } if marks.strange => Some(since),
+            Phase::Head | Phase::Idle if marks.strange => marks.since,
             _ => None,
         }
     }
@@ -90,35 +91,42 @@ impl Pulse {
 
     /// The answer was written.
     pub(super) fn answered(&self) {
-        self.0.lock().phase = Phase::Idle {
-            since: Instant::now(),
-        };
+        self.0.lock().enter(Phase::Idle);
     }
 
     /// The client takes nothing for now.
     pub(super) fn stuck(&self) {
-        self.0.lock().stuck = Some(Instant::now());
+        self.0.lock().stuck = true;
     }
 
     /// The client takes again.
     pub(super) fn unstuck(&self) {
-        self.0.lock().stuck = None;
+        let mut marks = self.0.lock();
+        marks.stuck = false;
+        marks.stuck_since = None;
     }
 
-    /// The limit that the connection is over, if any.
+    /// The limit that the connection is over, if any, for the watch that looks.
     pub(super) fn overdue(&self, limits: &Limits) -> Option<&'static str> {
         self.0.lock().overdue(limits, Instant::now())
     }
 }
 
 impl Marks {
-    fn overdue(&self, limits: &Limits, now: Instant) -> Option<&'static str> {
-        if self.stuck.is_some_and(|since| now - since >= limits.write_time) {
+    fn enter(&mut self, phase: Phase) {
+        self.phase = phase;
+        // Of strangers the one goes first that has been there longest.
+        self.since = self.strange.then(Instant::now);
+    }
+
+    fn overdue(&mut self, limits: &Limits, now: Instant) -> Option<&'static str> {
+        let lasts = now - *self.since.get_or_insert(now);
+        if self.stuck && now - *self.stuck_since.get_or_insert(now) >= limits.write_time {
             return Some("the client does not read its answer");
         }
         match self.phase {
-            Phase::Head { since } if now - since >= limits.head_time => Some("no whole request head came"),
-            Phase::Idle { since } if now - since >= limits.idle_time => Some("no further request came"),
+            Phase::Head if lasts >= limits.head_time => Some("no whole request head came"),
+            Phase::Idle if lasts >= limits.idle_time => Some("no further request came"),
             _ => None,
         }
     }
@@ -135,6 +143,7 @@ mod tests {
         let limits = Limits::default();
         let pulse = Pulse::new();
         let after = async |wait: Duration| {
+            pulse.overdue(&limits);
             tokio::time::advance(wait).await;
             pulse.overdue(&limits)
         };
@@ -163,6 +172,22 @@ mod tests {
         assert!(after(limits.write_time).await.is_some());
         pulse.unstuck();
         assert_eq!(pulse.overdue(&limits), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_phase_lasts_since_the_watch_has_seen_it_unless_it_is_that_of_a_stranger() {
+        let limits = Limits::default();
+        let pulse = Pulse::new();
+        tokio::time::advance(limits.head_time).await;
+        assert!(pulse.overdue(&limits).is_some(), "a stranger");
+        pulse.met();
+        pulse.answered();
+        tokio::time::advance(limits.idle_time).await;
+        assert_eq!(pulse.overdue(&limits), None, "seen for the first time");
+        tokio::time::advance(limits.idle_time).await;
+        assert!(pulse.overdue(&limits).is_some());
+        pulse.heard();
+        assert_eq!(pulse.overdue(&limits), None, "another phase");
     }
 
     #[tokio::test(start_paused = true)]

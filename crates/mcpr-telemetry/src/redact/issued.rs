@@ -1,0 +1,171 @@
+//! Credentials that can be told by how their issuers write them.
+
+use std::ops::Range;
+
+/// How one kind of credential is written.
+pub(super) struct Kind {
+    pub(super) prefix: &'static str,
+    /// So many characters follow at the least.
+    least: usize,
+    body: Body,
+}
+
+/// What follows the prefix.
+enum Body {
+    /// Letters and digits, and these marks.
+    Word(&'static str),
+    /// Three parts of base64url with dots between them (RFC 7519).
+    Jwt,
+    /// A private key with its frame (RFC 7468).
+    Pem,
+}
+
+const fn word(prefix: &'static str, least: usize, marks: &'static str) -> Kind {
+    Kind {
+        prefix,
+        least,
+        body: Body::Word(marks),
+    }
+}
+
+pub(super) const KINDS: [Kind; 25] = [
+    // GitHub.
+    word("ghp_", 20, ""),
+    word("gho_", 20, ""),
+    word("ghu_", 20, ""),
+    word("ghs_", 20, ""),
+    word("ghr_", 20, ""),
+    word("github_pat_", 20, "_"),
+    // GitLab.
+    word("glpat-", 16, "-_."),
+    // OpenAI, Anthropic and others.
+    word("sk-", 20, "-_"),
+    // Stripe.
+    word("sk_live_", 16, ""),
+    word("sk_test_", 16, ""),
+    word("rk_live_", 16, ""),
+    // Slack.
+    word("xoxa-", 10, "-"),
+    word("xoxb-", 10, "-"),
+    word("xoxe-", 10, "-"),
+    word("xoxp-", 10, "-"),
+    word("xoxr-", 10, "-"),
+    word("xoxs-", 10, "-"),
+    word("xapp-", 10, "-"),
+    // Amazon.
+    word("AKIA", 16, ""),
+    word("ASIA", 16, ""),
+    // Google.
+    word("AIza", 35, "-_"),
+    // npm and Hugging Face.
+    word("npm_", 30, ""),
+    word("hf_", 30, ""),
+    Kind {
+        prefix: "eyJ",
+        least: 10,
+        body: Body::Jwt,
+    },
+    Kind {
+        prefix: "-----BEGIN ",
+        least: 0,
+        body: Body::Pem,
+    },
+];
+
+/// The credential that begins at `at`, counted from there. It does not begin within a word.
+pub(super) fn at(text: &str, at: usize) -> Option<Range<usize>> {
+    let before = text[..at].chars().next_back();
+    if before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-')) {
+        return None;
+    }
+    let text = &text[at..];
+    KINDS.iter().find_map(|kind| {
+        let rest = text.strip_prefix(kind.prefix)?;
+        let length = match kind.body {
+            Body::Word(marks) => told_word(rest, marks),
+            Body::Jwt => jwt(rest),
+            Body::Pem => private_key(rest),
+        }?;
+        (length >= kind.least).then_some(0..kind.prefix.len() + length)
+    })
+}
+
+/// A name of somebody's has no digit in it, as in `sk-learn-pipeline-with-steps`.
+fn told_word(rest: &str, marks: &str) -> Option<usize> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || marks.contains(c);
+    let word = &rest[..rest.find(|c| !fits(c)).unwrap_or(rest.len())];
+    word.contains(|c: char| c.is_ascii_digit()).then_some(word.len())
+}
+
+fn jwt(rest: &str) -> Option<usize> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let part = |text: &str| text.find(|c| !is_part(c)).unwrap_or(text.len());
+    let header = part(rest);
+    let claims = rest[header..].strip_prefix('.')?;
+    let signature = claims[part(claims)..].strip_prefix('.')?;
+    let end = rest.len() - signature.len() + part(signature);
+    claims.starts_with("eyJ").then_some(end)
+}
+
+/// Up to the end of its frame, or of the text.
+fn private_key(rest: &str) -> Option<usize> {
+    const FRAME: &str = "PRIVATE KEY-----";
+    let line = &rest[..rest.find(['\n', '\r', '\\']).unwrap_or(rest.len())];
+    let begun = line.find(FRAME)? + FRAME.len();
+    let end = rest[begun..].find(FRAME).map(|end| begun + end + FRAME.len());
+    Some(end.unwrap_or(rest.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::redact::Secrets;
+
+    fn told(text: &str) -> String {
+        Secrets::default().scrub(text).into_owned()
+    }
+
+    #[test]
+    fn log_04_credentials_of_well_known_issuers_are_taken_out() {
+        for text in [
+            "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+            "github_pat_11ABCDE0Y0abcdefghij_klmnop",
+            "glpat-abcdef-1234567890",
+            "sk-proj-abcdefghijklmnop1234",
+            "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+            "xoxb-17653672481-19874698323",
+            "AKIAIOSFODNN7EXAMPLE",
+            "AIzaSyA1234567890abcdefghijklmnopqrstuv",
+            "npm_abcdefghijklmnopqrstuvwxyz0123456789",
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0",
+        ] {
+            for (before, after) in [("", ""), ("got ", " as key"), ("{\"a\":\"", "\"}"), ("K=", "\n")] {
+                assert_eq!(
+                    told(&format!("{before}{text}{after}")),
+                    format!("{before}[redacted]{after}")
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn log_04_a_private_key_goes_with_its_frame() {
+        let key = "-----BEGIN RSA PRIVATE KEY-----\nMIIE+/==\nAb\n-----END RSA PRIVATE KEY-----";
+        let escaped = key.replace('\n', "\\n");
+        assert_eq!(told(&format!("read {key}\nthen")), "read [redacted]\nthen");
+        assert_eq!(told(&format!("\"{escaped}\"")), "\"[redacted]\"");
+        assert_eq!(told(&key[..50]), "[redacted]");
+    }
+
+    #[test]
+    fn log_04_what_only_begins_like_one_stays() {
+        for text in [
+            "task-1234567890123456789012345",
+            "sk-learn-pipeline-with-many-steps",
+            "ghp_short1, npm_config_cache, AKIA, eyJhbGciOiJIUzI1NiJ9, eyJ.eyJ",
+            "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
+            "x-sk-abcdefghijklmnop12345678",
+        ] {
+            assert_eq!(told(text), text);
+        }
+    }
+}
