@@ -2,39 +2,105 @@
 
 use std::ops::Range;
 
+use mcpr_protocol::RawJson;
 use mcpr_telemetry::Secrets;
+use serde_json::Value;
 
-use crate::veil::{VEIL, is_written_out, looks_secret};
+use crate::veil::{self, is_written_out, looks_secret};
 
 /// The arguments as they may be shown where these secrets are known.
 pub(crate) fn shown(args: &[&str], known: &Secrets) -> Vec<String> {
     let parts = secret_parts(args).into_iter().zip(args);
-    let shown = parts.map(|(part, arg)| match part {
-        Some(part) => arg[..part.start].to_owned() + VEIL + &arg[part.end..],
-        None if is_written_out(arg) => known.scrub(arg).into_owned(),
-        None => (*arg).to_owned(),
-    });
-    shown.collect()
+    parts.map(|(parts, arg)| hide(arg, &parts, known)).collect()
 }
 
-/// Of each argument the part that is secret: the value of an option or a variable with a telling name, and the
-/// password in an address. What is filled in from elsewhere is known to be secret anyway.
-pub(crate) fn secret_parts(args: &[&str]) -> Vec<Option<Range<usize>>> {
+fn hide(arg: &str, parts: &[Range<usize>], known: &Secrets) -> String {
+    let mut shown = String::new();
+    let mut copied = 0;
+    for part in parts {
+        shown.push_str(&arg[copied..part.start]);
+        shown.push_str(&veil::closed_text(&arg[part.clone()]));
+        copied = part.end;
+    }
+    shown.push_str(&arg[copied..]);
+    match is_written_out(arg) && (parts.is_empty() || arg.contains(['?', '#'])) {
+        true => known.scrub(&shown).into_owned(),
+        false => shown,
+    }
+}
+
+/// Of each argument the parts that are secret: the values of options, variables and headers with telling names, and
+/// passwords in addresses.
+pub(crate) fn secret_parts(args: &[&str]) -> Vec<Vec<Range<usize>>> {
     let before = std::iter::once("").chain(args.iter().copied());
     let pairs = before.zip(args.iter().copied());
-    pairs.map(|(before, arg)| secret_part(before, arg)).collect()
+    pairs.map(|(before, arg)| parts_behind(before, arg)).collect()
 }
 
-fn secret_part(before: &str, arg: &str) -> Option<Range<usize>> {
-    if arg.is_empty() || !is_written_out(arg) {
-        return None;
+fn parts_behind(before: &str, arg: &str) -> Vec<Range<usize>> {
+    let whole = |value: &str| vec![arg.len() - value.len()..arg.len()];
+    if arg.is_empty() {
+        return Vec::new();
     }
     if before.starts_with('-') && tells(before) && !arg.starts_with('-') {
-        return Some(0..arg.len());
+        return whole(arg);
     }
-    match told_value(arg) {
-        Some(value) => Some(arg.len() - value.len()..arg.len()),
-        None => password(arg),
+    let header = ["-H", "--header", "--headers"]
+        .contains(&before)
+        .then(|| arg.split_once(':'));
+    match header.flatten() {
+        Some((name, value)) if tells(name) && !value.trim().is_empty() => whole(value.trim_start()),
+        _ => told_value(arg).map_or_else(|| parts_of(arg), whole),
+    }
+}
+
+/// The parts of a value that are secret by themselves, such as the password in an address of a database.
+pub(crate) fn parts_of(value: &str) -> Vec<Range<usize>> {
+    if value.trim_start().starts_with('{') {
+        return parts_of_json(value);
+    }
+    let mut parts: Vec<_> = password(value).into_iter().collect();
+    if value.contains("://") || value.contains(';') {
+        let mut at = 0;
+        for piece in value.split(['?', '&', ';', '#']) {
+            if let Some((name, told)) = piece.split_once('=')
+                && tells(name.trim())
+                && !told.is_empty()
+            {
+                parts.push(at + piece.len() - told.len()..at + piece.len());
+            }
+            at += piece.len() + 1;
+        }
+    }
+    parts
+}
+
+/// The texts under telling names in JSON.
+fn parts_of_json(json: &str) -> Vec<Range<usize>> {
+    let value = serde_json::from_str(json).unwrap_or_default();
+    let mut texts = Vec::new();
+    collect(&value, false, &mut texts);
+    let quoted = texts.iter().map(|text| RawJson::string(text));
+    let found = quoted.flat_map(|quoted| {
+        let places = json.match_indices(quoted.as_str());
+        places
+            .map(|(at, text)| at + 1..at + text.len() - 1)
+            .collect::<Vec<_>>()
+    });
+    let mut parts: Vec<_> = found.filter(|part| !part.is_empty()).collect();
+    parts.sort_by_key(|part| part.start);
+    parts.dedup();
+    parts
+}
+
+fn collect<'v>(value: &'v Value, told: bool, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) if told => texts.push(text),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, told, texts)),
+        Value::Object(members) => members
+            .iter()
+            .for_each(|(name, value)| collect(value, told || tells(name), texts)),
+        _ => {}
     }
 }
 
@@ -82,7 +148,8 @@ mod tests {
 
     fn secrets<'a>(args: &[&'a str]) -> Vec<&'a str> {
         let parts = secret_parts(args).into_iter().zip(args);
-        parts.filter_map(|(part, arg)| Some(&arg[part?])).collect()
+        let texts = parts.flat_map(|(parts, arg)| parts.into_iter().map(|part| &arg[part]));
+        texts.filter(|text| is_written_out(text)).collect()
     }
 
     #[test]
@@ -120,6 +187,19 @@ mod tests {
         known.add("S3CRET1");
         let args = ["--key-id", "S3CRET1", "${S3CRET1}", "--token=abc"];
         let expected = ["--key-id", "[redacted]", "${S3CRET1}", "--token=•••"];
+        assert_eq!(shown(&args, &known), expected);
+        let args = [
+            "--token",
+            "${A:-abc}",
+            "--api-key=${A}abc",
+            "https://me:p@h/p?key=abc",
+        ];
+        let expected = [
+            "--token",
+            "${A:-•••}",
+            "--api-key=${A}•••",
+            "https://[redacted]@h/p?[redacted]",
+        ];
         assert_eq!(shown(&args, &known), expected);
     }
 

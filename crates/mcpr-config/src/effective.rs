@@ -49,7 +49,7 @@ impl Effective {
             collect(entry, &mut keys, &mut settings, &show);
         }
         for (key, value) in &self.0.gateway {
-            collect(value, &mut vec!["mcpr", &key.text], &mut settings, &Show::AsItIs);
+            collect(value, &mut vec!["mcpr", &key.text], &mut settings, &show);
         }
         settings
     }
@@ -82,7 +82,7 @@ impl Effective {
 /// How values are shown.
 enum Show {
     AsItIs,
-    /// Those of servers, where these secrets are known.
+    /// Where these secrets are known.
     Veiled(Secrets),
 }
 
@@ -90,7 +90,7 @@ impl Show {
     fn text(&self, keys: &[&str], text: &str) -> String {
         match self {
             Self::AsItIs => text.to_owned(),
-            Self::Veiled(known) => veil::veiled(&keys[ENTRY..], text, known),
+            Self::Veiled(known) => veil::veiled(within(keys), text, known),
         }
     }
 
@@ -101,12 +101,17 @@ impl Show {
             .iter()
             .map(|item| item.scalar().ok())
             .collect::<Option<_>>()?;
-        (keys[ENTRY..] == ["args"]).then(|| arguments::shown(&texts, known))
+        (within(keys) == ["args"]).then(|| arguments::shown(&texts, known))
     }
 }
 
-/// So many keys lead to the entry of a server.
-const ENTRY: usize = 2;
+/// The keys within the entry of a server; of what is none, all of them.
+fn within<'k>(keys: &'k [&'k str]) -> &'k [&'k str] {
+    match keys {
+        ["mcpServers", _, rest @ ..] => rest,
+        all => all,
+    }
+}
 
 fn note<'n>(node: &'n Node, keys: &mut Vec<&'n str>, known: &Secrets) {
     match &node.shape {
@@ -117,7 +122,7 @@ fn note<'n>(node: &'n Node, keys: &mut Vec<&'n str>, known: &Secrets) {
                 keys.pop();
             }
         }
-        Shape::Text(text) => veil::note(&keys[ENTRY..], text, known),
+        Shape::Text(text) => veil::note(within(keys), text, known),
         _ => {}
     }
 }

@@ -56,7 +56,7 @@ const DIRECTORIES: [&str; 2] = ["PWD", "OLDPWD"];
 
 /// Whether something of this name usually holds a secret.
 pub fn looks_secret(name: &str) -> bool {
-    let plain = name.to_ascii_lowercase().replace(['-', '_', '.'], "");
+    let plain = name.to_ascii_lowercase().replace(['-', '_', '.', ' '], "");
     let last = last_word(name).to_ascii_lowercase();
     TELLING.iter().any(|part| plain.contains(part))
         || LAST_WORDS.contains(&last.as_str()) && !DIRECTORIES.contains(&name)
@@ -84,7 +84,8 @@ pub fn is_written_out(text: &str) -> bool {
 impl Openness {
     fn of(path: &[&str]) -> Self {
         match path {
-            [.., holder, _] if CLOSED.contains(holder) => Self::Closed,
+            [.., "mcpr", "env"] => Self::Open,
+            path if path.iter().any(|key| CLOSED.contains(key)) => Self::Closed,
             [.., key] if URLS.contains(key) => Self::Url,
             [.., key] if looks_secret(key) => Self::Closed,
             _ => Self::Open,
@@ -95,9 +96,7 @@ impl Openness {
 /// The value at these keys of an entry as it may be shown where these secrets are known.
 pub(crate) fn veiled(path: &[&str], text: &str, known: &Secrets) -> String {
     match Openness::of(path) {
-        Openness::Closed => references(text)
-            .map(|(plain, inside)| closed(plain, inside))
-            .collect(),
+        Openness::Closed => closed_text(text),
         Openness::Url => shown_url(text),
         Openness::Open if is_written_out(text) => known.scrub(text).into_owned(),
         Openness::Open => text.to_owned(),
@@ -110,6 +109,13 @@ pub(crate) fn note(path: &[&str], text: &str, known: &Secrets) {
     if Openness::of(path) == Openness::Closed && is_written_out(text) {
         known.add(text);
     }
+}
+
+/// A text of which only the references are shown.
+pub(crate) fn closed_text(text: &str) -> String {
+    references(text)
+        .map(|(plain, inside)| closed(plain, inside))
+        .collect()
 }
 
 /// The ranges of a document that are not shown, with what is shown there.

@@ -90,6 +90,11 @@ impl Doorkeeper {
         principal.grant().is_none() || self.tokens().recheck(principal, now).is_ok()
     }
 
+    /// Whether this principal would still be let in with the text it came with.
+    pub(crate) fn lets_in(&self, principal: &Principal) -> bool {
+        self.tokens().recheck_text(principal, Timestamp::now()).is_ok()
+    }
+
     /// Resolves when this principal would no longer be let in with the text it came with; its calls and its
     /// streams end then (SEC-02).
     pub(crate) async fn banished(&self, principal: &Principal) -> Denied {

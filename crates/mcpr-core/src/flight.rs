@@ -27,6 +27,7 @@ use std::task::{Context as Task, Poll, ready};
 
 use futures_util::task::AtomicWaker;
 use http::StatusCode;
+use mcpr_auth::Principal;
 use mcpr_protocol::{Rope, Version};
 use tokio::time::{Instant, timeout_at};
 
@@ -78,6 +79,11 @@ impl Flight {
     /// When it is given up; nothing while it has no limit, or has ended.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.0.as_ref()?.deadline
+    }
+
+    /// For whom it is, while it is under way.
+    pub(crate) fn principal(&self) -> Option<&Principal> {
+        Some(&self.0.as_ref()?.call.context.principal)
     }
 
     /// What comes next. Cancel-safe.
@@ -170,6 +176,13 @@ impl Drop for Flight {
         // One that was adopted is dropped only with the runtime, which would drop it again and again.
         let adopted = std::mem::replace(&mut course.adopted, true);
         let lives_on = course.call.context.outlives_connection() && !course.call.gateway.is_stopping();
+        // Who was turned away has heard that it was not done.
+        let lives_on = lives_on
+            && course
+                .call
+                .gateway
+                .doorkeeper
+                .lets_in(&course.call.context.principal);
         if lives_on && !adopted {
             let gateway = course.call.gateway.clone();
             gateway.adopt(Flight(Some(course)).drain());

@@ -106,10 +106,20 @@ impl Router {
     /// At once where the server is starting or down: waiting for a reconnect is the caller's
     /// decision. A server that is down is asked to try again.
     pub async fn lease(&self, demand: Demand<'_>) -> Result<Lease, RouteError> {
-        let server = self.server(demand.server)?;
         loop {
-            let place = server.place(&demand).await?;
-            if let Some(entered) = self.enter(&place.backend, &demand).await? {
+            let server = self.server(demand.server)?;
+            match self.lease_at(&server, &demand).await {
+                // Its entry has changed while the call waited, or it was started anew: the call goes to what is there now.
+                Err(error) if error.kind == RouteErrorKind::Removed && self.is_replaced(&server) => {}
+                leased => return leased,
+            }
+        }
+    }
+
+    async fn lease_at(&self, server: &Arc<Guarded>, demand: &Demand<'_>) -> Result<Lease, RouteError> {
+        loop {
+            let place = server.place(demand).await?;
+            if let Some(entered) = self.enter(&place.backend, demand).await? {
                 return Ok(Lease {
                     session: entered.replica.session(),
                     seat: Some(entered.seat),
@@ -120,6 +130,12 @@ impl Router {
                 });
             }
         }
+    }
+
+    /// Whether another server has the name of this one now.
+    fn is_replaced(&self, server: &Guarded) -> bool {
+        let now = self.pool.get(&server.server.name);
+        now.is_some_and(|now| !Arc::ptr_eq(&now, &server.server))
     }
 
     /// Whether a call to a server waits because all connections to it are in use.

@@ -9,9 +9,10 @@ use async_trait::async_trait;
 use mcpr_auth::{Timestamp, Token, TokenHash, TokenId};
 use parking_lot::Mutex;
 
+use self::history::Calls;
 use crate::select::choose;
 use crate::{
-    Assignment, CallRow, SavedEquip, SavedListing, SavedPin, SavedProject, SavedToolset, SealingKey, Store,
+    Assignment, SavedEquip, SavedListing, SavedPin, SavedProject, SavedToolset, SealingKey, Store,
     StoreError, Switch, Verdict,
 };
 
@@ -37,7 +38,7 @@ struct Records {
     switches: BTreeMap<(String, Option<String>), Switch>,
     pins: BTreeMap<String, BTreeMap<String, SavedPin>>,
     projects: BTreeMap<String, SavedProject>,
-    calls: BTreeMap<String, CallRow>,
+    calls: Calls,
 }
 
 impl Memory {

@@ -538,3 +538,50 @@ async fn ctl_04_a_backup_that_cannot_be_written_names_the_copy_and_not_the_datab
     assert_eq!(error.fault(), DatabaseFault::Unwritable);
     assert!(error.path().ends_with("absent/copy.db"), "{error}");
 }
+
+#[tokio::test]
+async fn log_06_what_is_forgotten_on_purpose_is_not_in_the_file_any_more() {
+    let (_folder, path) = place();
+    let store = open(&path).await.unwrap();
+    let calls = (0..50).map(|number| CallRow {
+        id: format!("h_{number:02}"),
+        arguments: Some("S3CRET1".repeat(1000)),
+        ..CallRow::default()
+    });
+    store.put_calls(calls.collect()).await.unwrap();
+    let one = CallQuery {
+        after: Some("h_00".into()),
+        ..CallQuery::default()
+    };
+
+    assert_eq!(store.delete_calls(one).await.unwrap(), 49);
+    assert_eq!(store.delete_calls(CallQuery::default()).await.unwrap(), 1);
+
+    let holds = |end: &str| {
+        let mut file = path.clone().into_os_string();
+        file.push(end);
+        let bytes = fs::read(file).unwrap_or_default();
+        bytes.windows(7).any(|window| window == b"S3CRET1")
+    };
+    assert!(!holds("") && !holds("-wal"));
+}
+
+#[tokio::test]
+async fn log_06_a_row_that_cannot_be_read_hides_no_other() {
+    let (_folder, path) = place();
+    let store = open(&path).await.unwrap();
+    let call = |id: &str| CallRow {
+        id: id.to_owned(),
+        ..CallRow::default()
+    };
+    for id in ["h_1", "h_2", "h_3"] {
+        store.put_calls([call(id)].into()).await.unwrap();
+    }
+    meddle(&path, "UPDATE call_batches SET calls = '[[' WHERE last = 'h_2'");
+
+    let found = store.calls(CallQuery::default()).await.unwrap();
+
+    assert_eq!(found, [call("h_3"), call("h_1")]);
+    assert_eq!(store.delete_calls(CallQuery::default()).await.unwrap(), 2);
+    assert_eq!(counted(&path), (0, true));
+}

@@ -1,6 +1,5 @@
 //! Builds one log line, in either format, in a buffer that is used again.
 
-use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::time::Duration;
 
@@ -176,7 +175,7 @@ impl Line<'_> {
                 line.out.push(b'"');
             });
         }
-        let value = bounded(self.known, value, missing);
+        let value = redact::bounded(self.known, value, VALUE_MAX, missing);
         self.field(key, |line| match line.format {
             Format::Json => escape::json(line.out, &value),
             Format::Pretty => escape::value(line.out, &value),
@@ -187,7 +186,7 @@ impl Line<'_> {
         if self.format == Format::Json {
             return self.clipped("message", message, missing);
         }
-        let message = bounded(self.known, message, missing);
+        let message = redact::bounded(self.known, message, VALUE_MAX, missing);
         self.within_limit(|line| {
             line.out.push(b' ');
             escape::prose(line.out, &message);
@@ -237,16 +236,6 @@ impl fmt::Write for Clip {
         self.text.push_str(&text[..fits]);
         self.missing += text.len() - fits;
         Ok(())
-    }
-}
-
-/// The value as it may be told: without secrets and not too long.
-fn bounded<'v>(known: &Known, value: &'v str, missing: usize) -> Cow<'v, str> {
-    let seen = redact::floor(value, WINDOW);
-    let missing = missing + value.len() - seen;
-    match redact::scrub(known, &value[..seen]) {
-        Cow::Borrowed(text) => redact::cut_before(text, VALUE_MAX, missing),
-        Cow::Owned(text) => Cow::Owned(redact::cut_before(&text, VALUE_MAX, missing).into_owned()),
     }
 }
 

@@ -60,6 +60,11 @@ impl Secrets {
         scrub(&self.known(), text)
     }
 
+    /// The text without secrets, or its first `max` bytes and how much is missing. What is cut off costs nothing.
+    pub fn scrub_within<'t>(&self, text: &'t str, max: usize) -> Cow<'t, str> {
+        bounded(&self.known(), text, max, 0)
+    }
+
     /// The values as they are now; held for the length of a log line.
     pub(crate) fn known(&self) -> Arc<Known> {
         Arc::clone(&self.0.read())
@@ -118,6 +123,17 @@ pub(crate) fn floor(text: &str, at: usize) -> usize {
         .rev()
         .find(|&at| text.is_char_boundary(at))
         .unwrap_or(0)
+}
+
+/// [`Secrets::scrub_within`], with the values at hand, for a text of which `missing` bytes are gone already. More is
+/// looked at than is left: a secret that begins before the cut must be seen far enough to be known.
+pub(crate) fn bounded<'t>(known: &Known, text: &'t str, max: usize, missing: usize) -> Cow<'t, str> {
+    let seen = floor(text, max + TELLING);
+    let missing = missing + text.len() - seen;
+    match scrub(known, &text[..seen]) {
+        Cow::Borrowed(text) => cut_before(text, max, missing),
+        Cow::Owned(text) => Cow::Owned(cut_before(&text, max, missing).into_owned()),
+    }
 }
 
 /// [`Secrets::scrub`], with the values at hand.

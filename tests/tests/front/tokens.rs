@@ -435,3 +435,41 @@ async fn sec_02_a_token_without_scopes_is_refused() {
     let said = error["message"].as_str().unwrap();
     assert!(said.contains("at least one of the scopes"), "{said}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_02_a_call_that_waits_is_not_made_for_who_was_turned_away() {
+    let slow = Fake::script()
+        .tool("x")
+        .tool("slow")
+        .delay("tools/call:slow", 3.0);
+    let fake = slow.stdio();
+    let gateway = gateway()
+        .fake_with("a", &fake, json!({ "maxConcurrency": 1 }))
+        .ready()
+        .await;
+    let text = made(&gateway, json!({ "name": "laptop" })).await;
+    let laptop = Session::open(gateway.port, &text, "2025-11-25").await;
+    let other = gateway.client().await;
+    let admin = gateway.another_token(&["admin"]).await;
+    let call = r#"{"name":"a_x","arguments":{}}"#;
+    let turned_away = async {
+        fake.await_received("tools/call", 1).await;
+        let replace = async {
+            let waits = async || {
+                let metrics = Request::get("/metrics").token(&admin).send(gateway.port).await;
+                let text = metrics.text();
+                text.lines()
+                    .any(|line| line.contains("queue_depth{") && line.ends_with(" 1"))
+            };
+            while !waits().await {}
+            rotated(&gateway, "laptop", 0).await
+        };
+        tokio::join!(laptop.request("tools/call", call), replace).0
+    };
+
+    let (_, denied) = tokio::join!(other.call("a_slow", "{}"), turned_away);
+    other.call("a_x", "{}").await;
+
+    assert_eq!(reason(&denied), "replaced");
+    assert_eq!(fake.received_of("tools/call").len(), 2, "those of the other");
+}

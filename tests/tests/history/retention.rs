@@ -97,3 +97,20 @@ async fn log_06_a_size_of_nothing_keeps_nothing() {
     assert!(history(&gateway, json!({})).await.is_empty());
     assert!(stored(gateway.stop().await.path()).await.is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn log_06_less_is_kept_from_a_reload_on() {
+    let gateway = gateway().start().await;
+    let store = mcpr_store::open(gateway.home().join("mcpr.db")).await.unwrap();
+    store.put_calls([earlier(1), earlier(3)].into()).await.unwrap();
+    store.close().await;
+    await_stored(&gateway.home(), 2).await;
+
+    gateway.configure(&[], &json!({ "history": { "keep": "2h" } }));
+    gateway.operate("reload", json!({})).await;
+    await_stored(&gateway.home(), 1).await;
+    gateway.configure(&[], &json!({ "history": { "maxSize": 0 } }));
+    gateway.operate("reload", json!({})).await;
+
+    await_stored(&gateway.home(), 0).await;
+}

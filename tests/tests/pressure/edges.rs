@@ -201,3 +201,18 @@ async fn b93_a_token_of_eight_kilobytes_is_read_and_judged_like_any_other() {
     assert_eq!(refused.status(), 401);
     assert_eq!(refused.message()["reason"], "not_a_token");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_05_arrays_that_are_refused_count_as_well() {
+    let limits = json!({ "perPrincipal": { "rate": "5/h" } });
+    let gateway = gateway().own("limits", limits).start().await;
+    let client = gateway.client().await;
+    let array = format!("[{PING}]");
+
+    let mut statuses = Vec::new();
+    for _ in 0..4 {
+        statuses.push(client.post(&array).send(gateway.port).await.status());
+    }
+
+    assert_eq!(statuses, [400, 400, 400, 429]);
+}

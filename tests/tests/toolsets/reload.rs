@@ -1,5 +1,6 @@
 //! A configuration that is read again while everything runs (CFG-05).
 
+use mcpr_tests::http::Request;
 use mcpr_tests::{Fake, Gateway, await_no_process, gateway};
 use serde_json::{Value, json};
 
@@ -184,4 +185,33 @@ async fn cfg_05_what_only_counts_after_a_restart_is_said() {
         "{reloaded}"
     );
     assert_eq!(reloaded["unchanged"], 1);
+}
+
+/// Whether a call waits in line for a server.
+async fn is_waited_for(gateway: &Gateway) -> bool {
+    let admin = gateway.another_token(&["admin"]).await;
+    let metrics = Request::get("/metrics").token(&admin).send(gateway.port).await;
+    let text = metrics.text();
+    text.lines()
+        .any(|line| line.contains("queue_depth{") && line.ends_with(" 1"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cfg_05_a_call_that_waits_in_line_goes_to_the_server_as_it_is_after_a_reload() {
+    let fake = Fake::script().tool("t").delay("tools/call", 3.0).stdio();
+    let one_at_once = json!({ "maxConcurrency": 1 });
+    let gateway = gateway().fake_with("a", &fake, one_at_once).ready().await;
+    let [first, second] = [gateway.client().await, gateway.client().await];
+    let changed = async {
+        fake.await_received("tools/call", 1).await;
+        until(async || is_waited_for(&gateway).await).await;
+        let mut entry = fake.entry();
+        entry["mcpr"] = json!({ "maxConcurrency": 1, "timeouts": { "call": "1m" } });
+        gateway.configure(&[("a", entry)], &no_builtins());
+        reload(&gateway).await
+    };
+
+    let (_, waited, _) = tokio::join!(first.call("a_t", "{}"), second.call("a_t", "{}"), changed);
+
+    assert_eq!(waited["result"]["content"][0]["text"], "{}", "{waited}");
 }

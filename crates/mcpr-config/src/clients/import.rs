@@ -11,7 +11,10 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
+use mcpr_telemetry::Secrets;
+
 use super::{ClientApp, Value};
+use crate::arguments;
 use crate::entry::shown_url;
 use crate::environment::Environment;
 use crate::fault::Fault;
@@ -68,14 +71,15 @@ pub fn read(app: Option<ClientApp>, file: &Path, env: &dyn Environment) -> Resul
 }
 
 impl Server {
-    /// Its command line or URL for people, without what may be secret in a URL.
+    /// Its command line or URL for people, without what may be secret in them.
     pub fn shown(&self) -> String {
         match (self.text("command"), self.text("url")) {
             (Some(command), _) => {
                 let args = self.entry.get("args").map(Value::items).unwrap_or_default();
-                let words = args.iter().filter_map(Value::scalar);
-                std::iter::once(command)
-                    .chain(words)
+                let words: Vec<_> = args.iter().filter_map(Value::scalar).collect();
+                let args = arguments::shown(&words, &Secrets::default());
+                std::iter::once(command.to_owned())
+                    .chain(args)
                     .collect::<Vec<_>>()
                     .join(" ")
             }

@@ -187,7 +187,8 @@ impl<'n> Fields<'n> {
     pub(super) fn secret_arguments(&self) -> impl Iterator<Item = &'n str> {
         let args = self.arguments();
         let parts = arguments::secret_parts(&args).into_iter().zip(args);
-        parts.filter_map(|(part, arg)| Some(&arg[part?]))
+        let texts = parts.flat_map(|(parts, arg)| parts.into_iter().map(|part| &arg[part]));
+        texts.filter(|text| is_written_out(text))
     }
 
     /// The arguments as the file has them.

@@ -7,6 +7,7 @@ use mcpr_upstream::{Reach, SecretText, Timeouts, UpstreamSpec};
 
 use super::fields::{Fields, Kind};
 use super::{Backends, ServerEntry, ServerState, ToolFilter, address, own};
+use crate::arguments;
 use crate::environment::Environment;
 use crate::expand::{Lookups, References};
 use crate::fault::{Fault, Finding, Severity};
@@ -318,6 +319,9 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn keep_secret(&mut self, text: String) -> SecretText {
+        let parts = arguments::parts_of(&text);
+        self.secrets
+            .extend(parts.into_iter().map(|part| SecretText::new(&text[part])));
         let secret = SecretText::new(text);
         if !secret.reveal().is_empty() && !self.secrets.contains(&secret) {
             self.secrets.push(secret.clone());

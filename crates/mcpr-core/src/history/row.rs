@@ -154,7 +154,11 @@ impl Draft<'_> {
         let [correlation_id, method, server, tool, principal, client, project] = self.texts;
         let head = self.head;
         let method = method.unwrap_or_default();
-        let error = head.error.as_ref().map(|error| scrubbed(error, ERROR, secrets));
+        let error = head
+            .error
+            .as_ref()
+            .map(|error| secrets.scrub_within(error, ERROR));
+        let [tool, client] = [tool, client].map(|name| name.map(|name| secrets.scrub(name)));
         let arguments = head.params.as_ref().map(|params| {
             let given = given(method, params);
             match head.redact {
@@ -170,12 +174,12 @@ impl Draft<'_> {
             correlation_id: correlation_id.unwrap_or_default(),
             method,
             server,
-            tool,
+            tool: tool.as_deref(),
             status: head.status.name(),
             code: code(head.status),
             error: error.as_deref(),
             principal: principal.unwrap_or_default(),
-            client,
+            client: client.as_deref(),
             project,
             arguments: arguments.as_deref(),
         });
@@ -215,11 +219,6 @@ fn asked_for(params: &Object) -> RawJson {
     let mut edit = Edit::new(params);
     let asked = edit.remove_where(|member| !TELLING.contains(&member)).finish();
     RawJson::trusted(asked.into_bytes())
-}
-
-/// Secrets go before the cut: a part of one could not be recognised.
-fn scrubbed(text: &str, max: usize, secrets: &Secrets) -> String {
-    redact::cut(&secrets.scrub(text), max).into_owned()
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Texts in arguments whose names say that they are secrets.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use mcpr_config::looks_secret;
-use mcpr_protocol::{Object, RawJson};
+use mcpr_protocol::RawJson;
 use mcpr_telemetry::Secrets;
 use mcpr_telemetry::redact::MARK;
 use memchr::{memchr, memchr2};
@@ -17,16 +18,16 @@ const LABELS: [&str; 5] = ["name", "key", "header", "variable", "field"];
 pub(super) fn veiled<'j>(json: &'j str, secrets: &Secrets) -> Cow<'j, str> {
     let mut veiled = String::new();
     let (mut copied, mut from) = (0, 0);
-    // Where the objects begin in which the walk is.
-    let mut around = Vec::new();
+    let labelled = labelled(json);
     while let Some(text) = next_text(json, from) {
-        enter_and_leave(json, from..text.start, &mut around);
         from = text.end;
-        let hidden = value_of(json, text.end).filter(|value| {
-            let (name, value) = (plain(json, &text), &json[value.clone()]);
-            let label = || (name == "value").then(|| label(json, *around.last()?)).flatten();
-            tells(&name, value) || label().is_some_and(|label| tells(&label, value))
-        });
+        // Where a value ends is looked for only if it goes: it may be long, and hold others.
+        let hidden = value_start(json, text.end)
+            .filter(|value| {
+                let is_labelled = labelled.contains(&text.start) && may_be_secret(&json[*value..]);
+                is_labelled || tells(&plain(json, &text), &json[*value..])
+            })
+            .and_then(|value| Some(value..value_end(json, value)?));
         let (hidden, shown) = match hidden {
             Some(value) => (value, RawJson::string(MARK)),
             None => match scrubbed(json, &text, secrets) {
@@ -46,33 +47,65 @@ pub(super) fn veiled<'j>(json: &'j str, secrets: &Secrets) -> Cow<'j, str> {
     Cow::Owned(veiled)
 }
 
-/// Notes the objects that begin and end in a part without texts.
-fn enter_and_leave(json: &str, part: Range<usize>, around: &mut Vec<usize>) {
-    for (at, byte) in part.clone().zip(json[part].bytes()) {
-        match byte {
-            b'{' => around.push(at),
-            b'}' => drop(around.pop()),
-            _ => {}
+/// Where the names of values stand whose object says that they are secrets: found in one walk.
+fn labelled(json: &str) -> HashSet<usize> {
+    let mut found = HashSet::new();
+    let mut around = vec![Pair::default()];
+    let mut from = 0;
+    while let Some(text) = next_text(json, from) {
+        for byte in json.as_bytes()[from..text.start].iter() {
+            match byte {
+                b'{' => around.push(Pair::default()),
+                b'}' => found.extend(around.pop().and_then(Pair::secret)),
+                _ => {}
+            }
         }
+        from = text.end;
+        if let (Some(value), Some(pair)) = (value_start(json, text.end), around.last_mut()) {
+            pair.note(json, &text, value);
+        }
+    }
+    found.extend(around.into_iter().filter_map(Pair::secret));
+    found
+}
+
+/// What an object says of its `value`.
+#[derive(Default)]
+struct Pair {
+    is_secret: bool,
+    value: Option<usize>,
+}
+
+impl Pair {
+    fn note(&mut self, json: &str, name: &Range<usize>, value: usize) {
+        let spelled = plain(json, name);
+        if spelled.eq_ignore_ascii_case("value") {
+            self.value = Some(name.start);
+        } else if LABELS.iter().any(|label| label.eq_ignore_ascii_case(&spelled))
+            && json[value..].starts_with('"')
+            && let Some(label) = next_text(json, value)
+        {
+            self.is_secret |= looks_secret(&plain(json, &label));
+        }
+    }
+
+    fn secret(self) -> Option<usize> {
+        self.value.filter(|_| self.is_secret)
     }
 }
 
-/// What the object that begins here says its `value` is.
-fn label(json: &str, start: usize) -> Option<String> {
-    let object = &json[start..end_of_nest(json, start)?];
-    let object = Object::read(&RawJson::trusted(object.to_owned())).ok()?;
-    let mut labels = LABELS.iter().filter_map(|name| object.text(name));
-    labels.next().map(Into::into)
+/// Whether a value of this name is usually a secret. How many tokens there are is none.
+fn tells(name: &str, value: &str) -> bool {
+    let counts = !value.starts_with(['"', '{', '[']) && name.to_ascii_lowercase().contains("tokens");
+    may_be_secret(value) && !counts && looks_secret(name)
 }
 
-/// Whether a value of this name is usually a secret. How many tokens there are is none, nor is a yes or no.
-fn tells(name: &str, value: &str) -> bool {
-    let may_be = match value.as_bytes().first() {
-        Some(b'"' | b'{' | b'[') => true,
-        Some(b'-' | b'0'..=b'9') => !name.to_ascii_lowercase().contains("tokens"),
-        _ => false,
-    };
-    may_be && looks_secret(name)
+/// A yes or no is none, nor is nothing.
+fn may_be_secret(value: &str) -> bool {
+    matches!(
+        value.as_bytes().first(),
+        Some(b'"' | b'{' | b'[' | b'-' | b'0'..=b'9')
+    )
 }
 
 /// A text without the secrets in it, where there are any.
@@ -105,16 +138,19 @@ fn next_text(json: &str, from: usize) -> Option<Range<usize>> {
     }
 }
 
-/// The value of the name that ends here, if a name does.
-fn value_of(json: &str, end: usize) -> Option<Range<usize>> {
+/// Where the value of the name begins that ends here, if a name does.
+fn value_start(json: &str, end: usize) -> Option<usize> {
     let value = json[end..].trim_start().strip_prefix(':')?.trim_start();
-    let start = json.len() - value.len();
-    let end = match value.as_bytes().first()? {
-        b'"' => next_text(json, start)?.end,
-        b'{' | b'[' => end_of_nest(json, start)?,
-        _ => start + value.find([',', '}', ']']).unwrap_or(value.len()),
-    };
-    Some(start..end)
+    (!value.is_empty()).then_some(json.len() - value.len())
+}
+
+fn value_end(json: &str, start: usize) -> Option<usize> {
+    let value = &json[start..];
+    match value.as_bytes().first()? {
+        b'"' => Some(next_text(json, start)?.end),
+        b'{' | b'[' => end_of_nest(json, start),
+        _ => Some(start + value.find([',', '}', ']']).unwrap_or(value.len())),
+    }
 }
 
 /// Where the object or the array ends that begins here.
@@ -199,9 +235,21 @@ mod tests {
                 r#"{"value":{"name":"password"},"x":{"value":"c"}}"#,
                 r#"{"value":{"name":"password"},"x":{"value":"c"}}"#,
             ),
+            (
+                r#"[{"Name":"Production","KEY":"db password","Value":"a"},{"value":1,"name":"pin"}]"#,
+                r#"[{"Name":"Production","KEY":"db password","Value":"[redacted]"},{"value":"[redacted]","name":"pin"}]"#,
+            ),
         ] {
             assert_eq!(veiled(json, &Secrets::default()), shown);
         }
+    }
+
+    #[test]
+    fn sec_05_many_values_in_one_object_are_looked_at_once() {
+        let many = format!(r#"{{"a":{{{}"z":2}}}}"#, r#""value":1,"#.repeat(300_000));
+        assert_eq!(veiled(&many, &Secrets::default()), many);
+        let deep = r#"{"name":"x","value":"#.repeat(100_000) + "1" + &"}".repeat(100_000);
+        assert_eq!(veiled(&deep, &Secrets::default()), deep);
     }
 
     #[test]

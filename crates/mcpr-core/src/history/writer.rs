@@ -76,6 +76,7 @@ impl Writer {
     pub(super) async fn run(mut self, end: CancellationToken) {
         let mut pruning = Box::pin(sleep(Duration::ZERO));
         let waiting = Arc::clone(&self.waiting);
+        let mut plans = self.plans.clone();
         loop {
             tokio::select! {
                 biased;
@@ -84,6 +85,8 @@ impl Writer {
                     self.prune().await;
                     pruning.as_mut().reset(Instant::now() + self.pruning());
                 }
+                // Less may be kept from now on.
+                Ok(()) = plans.changed() => pruning.as_mut().reset(Instant::now()),
                 () = waiting.some() => {}
             }
             self.write().await;

@@ -94,8 +94,18 @@ impl CallBatch {
 
     /// The calls, as they were added.
     pub fn calls(&self) -> impl Iterator<Item = CallRow> {
-        let texts = self.pieces.iter().map(|piece| &piece.text);
-        texts.flat_map(|text| read(text).expect("what was written can be read"))
+        self.pieces.iter().flat_map(Piece::calls)
+    }
+
+    /// Calls in the order of their ids; of two with one id the first stays.
+    pub(crate) fn merged(mut calls: Vec<CallRow>) -> Self {
+        calls.sort_by(|one, other| one.id.cmp(&other.id));
+        calls.dedup_by(|later, earlier| later.id == earlier.id);
+        calls.into_iter().collect()
+    }
+
+    pub(crate) fn into_pieces(self) -> Vec<Piece> {
+        self.pieces
     }
 
     pub(crate) fn pieces(&self) -> &[Piece] {
@@ -131,6 +141,11 @@ impl<const N: usize> From<[CallRow; N]> for CallBatch {
 }
 
 impl Piece {
+    /// The calls, as they were added.
+    pub(crate) fn calls(&self) -> Vec<CallRow> {
+        read(&self.text).expect("what was written can be read")
+    }
+
     pub(crate) fn bytes(&self) -> u64 {
         self.text.len() as u64
     }
@@ -207,13 +222,16 @@ impl Piece {
             Some(text) if self.is_latest(place, text) => self.text.extend_from_slice(b"0,"),
             Some(text) => {
                 self.string(Some(text));
-                self.latest[place] = start..self.text.len() - 1;
+                let written = start..self.text.len() - 1;
+                // Another text could read as this one does with its escapes.
+                let plain = written.len() == text.len() + 2;
+                self.latest[place] = if plain { written } else { 0..0 };
             }
             None => self.string(None),
         }
     }
 
-    /// Whether it is the text that was written last in this place. One that had to be escaped is written again.
+    /// Whether it is the text that was written last in this place, and without an escape.
     fn is_latest(&self, place: usize, text: &str) -> bool {
         let quoted = &self.text[self.latest[place].clone()];
         quoted.len() == text.len() + 2 && quoted[1..quoted.len() - 1] == *text.as_bytes()
@@ -318,6 +336,17 @@ mod tests {
         ["h_0002",7,0,"",0,0,0,"a\"1",0,null,null,0,null,null,null]]
         "#);
         assert_eq!(batch.calls().collect::<Vec<_>>(), [call(0), call(1), call(2)]);
+    }
+
+    #[test]
+    fn log_06_a_text_is_not_taken_for_one_that_is_escaped_to_it() {
+        let calls = ["a\"b", r#"a\"b"#, "a\"b", "n\nl", r"n\nl", "", "é", r"\u00e9"].map(|server| CallRow {
+            server: Some(server.into()),
+            client: Some(server.into()),
+            ..call(1)
+        });
+        let batch: CallBatch = calls.iter().cloned().collect();
+        assert_eq!(batch.calls().collect::<Vec<_>>(), calls);
     }
 
     #[test]

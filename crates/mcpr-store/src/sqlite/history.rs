@@ -1,6 +1,6 @@
 //! Past calls, many of them in each row.
 
-use rusqlite::types::{ToSqlOutput, Type, Value, ValueRef};
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Params, Row, params};
 
 use super::change;
@@ -61,10 +61,16 @@ pub(super) fn one(db: &Connection, id: &str) -> Result<Option<CallRow>, Fault> {
     Ok(found)
 }
 
+/// What is forgotten because somebody wants it is overwritten in the file, and leaves the log behind it.
 pub(super) fn delete(db: &mut Connection, query: &CallQuery) -> Result<u64, Fault> {
-    change(db, |tx| {
+    db.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
+    let gone = change(db, |tx| {
         forget(tx, WITHIN, bounds(query), |call| query.means(call))
-    })
+    });
+    db.pragma_update_and_check(None, "secure_delete", false, |_| Ok(()))?;
+    // Another process that reads keeps some of the log; it is overwritten in time.
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    gone
 }
 
 /// One step of dropping what is too old and what is too much; how many calls are gone, 0 at the end. Steps, so that
@@ -134,7 +140,7 @@ fn forget(
         let mut calls = calls_of(tx, &key)?;
         let before = calls.len();
         calls.retain(|call| !goes(call));
-        if calls.len() < before {
+        if calls.len() < before || before == 0 {
             gone += (before - calls.len()) as u64;
             remove(tx, &key)?;
             insert(tx, &calls.into_iter().collect())?;
@@ -162,10 +168,7 @@ fn with_those_among(tx: &Connection, batch: CallBatch) -> Result<CallBatch, Faul
         remove(tx, key)?;
     }
     calls.extend(batch.calls());
-    // Of two with one id the first stays.
-    calls.sort_by(|one, other| one.id.cmp(&other.id));
-    calls.dedup_by(|later, earlier| later.id == earlier.id);
-    Ok(calls.into_iter().collect())
+    Ok(CallBatch::merged(calls))
 }
 
 fn calls_of(tx: &Connection, last: &str) -> Result<Vec<CallRow>, Fault> {
@@ -173,11 +176,14 @@ fn calls_of(tx: &Connection, last: &str) -> Result<Vec<CallRow>, Fault> {
     Ok(select.query_row([last], read)?)
 }
 
-/// The calls of a row that has nothing else.
+/// The calls of a row that has nothing else. One that somebody has damaged has none: it must not keep the others from
+/// being read, and goes when something of it is to go.
 fn read(row: &Row<'_>) -> rusqlite::Result<Vec<CallRow>> {
     let text = row.get_ref(0)?.as_bytes()?;
-    let unreadable = |error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error));
-    batch::read(text).map_err(unreadable)
+    Ok(batch::read(text).unwrap_or_else(|error| {
+        tracing::warn!(reason = %error, "a row of the history cannot be read and is passed over");
+        Vec::new()
+    }))
 }
 
 fn remove(tx: &Connection, last: &str) -> Result<(), Fault> {

@@ -2,6 +2,13 @@
 
 use std::ops::Range;
 
+use super::floor;
+
+/// So much of a word is looked at to see whether it is one: it may begin again and again.
+const BEGINNING: usize = 256;
+/// So long is the first line of a key at most (RFC 7468, 2).
+const LINE: usize = 64;
+
 /// How one kind of credential is written.
 pub(super) struct Kind {
     pub(super) prefix: &'static str,
@@ -14,6 +21,8 @@ pub(super) struct Kind {
 enum Body {
     /// Letters and digits, and these marks.
     Word(&'static str),
+    /// The same with a long part without marks, which names of somebody's do not have.
+    Key(&'static str),
     /// Three parts of base64url with dots between them (RFC 7519).
     Jwt,
     /// A private key with its frame (RFC 7468).
@@ -39,7 +48,11 @@ pub(super) const KINDS: [Kind; 25] = [
     // GitLab.
     word("glpat-", 16, "-_."),
     // OpenAI, Anthropic and others.
-    word("sk-", 20, "-_"),
+    Kind {
+        prefix: "sk-",
+        least: 20,
+        body: Body::Key("-_"),
+    },
     // Stripe.
     word("sk_live_", 16, ""),
     word("sk_test_", 16, ""),
@@ -74,15 +87,20 @@ pub(super) const KINDS: [Kind; 25] = [
 
 /// The credential that begins at `at`, counted from there. It does not begin within a word.
 pub(super) fn at(text: &str, at: usize) -> Option<Range<usize>> {
-    let before = text[..at].chars().next_back();
-    if before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-')) {
-        return None;
+    let mut before = text[..at].chars().rev();
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    // The letter of an escape, as in `\n`, is none.
+    match (before.next(), before.next()) {
+        (Some('n' | 'r' | 't'), Some('\\')) => {}
+        (Some(c), _) if is_part(c) => return None,
+        _ => {}
     }
     let text = &text[at..];
     KINDS.iter().find_map(|kind| {
         let rest = text.strip_prefix(kind.prefix)?;
         let length = match kind.body {
-            Body::Word(marks) => told_word(rest, marks),
+            Body::Word(marks) => told_word(rest, marks, 1),
+            Body::Key(marks) => told_word(rest, marks, 12),
             Body::Jwt => jwt(rest),
             Body::Pem => private_key(rest),
         }?;
@@ -90,11 +108,14 @@ pub(super) fn at(text: &str, at: usize) -> Option<Range<usize>> {
     })
 }
 
-/// A name of somebody's has no digit in it, as in `sk-learn-pipeline-with-steps`.
-fn told_word(rest: &str, marks: &str) -> Option<usize> {
+/// A part of so many letters and digits must stand at its beginning somewhere, with a digit in it.
+fn told_word(rest: &str, marks: &str, part: usize) -> Option<usize> {
     let fits = |c: char| c.is_ascii_alphanumeric() || marks.contains(c);
-    let word = &rest[..rest.find(|c| !fits(c)).unwrap_or(rest.len())];
-    word.contains(|c: char| c.is_ascii_digit()).then_some(word.len())
+    let ends = |text: &str| text.find(|c| !fits(c)).unwrap_or(text.len());
+    let head = &rest[..floor(rest, BEGINNING)];
+    let mut parts = head[..ends(head)].split(|c: char| marks.contains(c));
+    let tells = |text: &str| text.len() >= part && text.contains(|c: char| c.is_ascii_digit());
+    parts.any(tells).then(|| ends(rest))
 }
 
 fn jwt(rest: &str) -> Option<usize> {
@@ -110,7 +131,8 @@ fn jwt(rest: &str) -> Option<usize> {
 /// Up to the end of its frame, or of the text.
 fn private_key(rest: &str) -> Option<usize> {
     const FRAME: &str = "PRIVATE KEY-----";
-    let line = &rest[..rest.find(['\n', '\r', '\\']).unwrap_or(rest.len())];
+    let line = &rest[..floor(rest, LINE)];
+    let line = &line[..line.find(['\n', '\r', '\\']).unwrap_or(line.len())];
     let begun = line.find(FRAME)? + FRAME.len();
     let end = rest[begun..].find(FRAME).map(|end| begun + end + FRAME.len());
     Some(end.unwrap_or(rest.len()))
@@ -138,7 +160,13 @@ mod tests {
             "npm_abcdefghijklmnopqrstuvwxyz0123456789",
             "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0",
         ] {
-            for (before, after) in [("", ""), ("got ", " as key"), ("{\"a\":\"", "\"}"), ("K=", "\n")] {
+            for (before, after) in [
+                ("", ""),
+                ("got ", " as key"),
+                ("{\"a\":\"", "\"}"),
+                ("K=", "\n"),
+                ("a\\n", ""),
+            ] {
                 assert_eq!(
                     told(&format!("{before}{text}{after}")),
                     format!("{before}[redacted]{after}")
@@ -161,6 +189,7 @@ mod tests {
         for text in [
             "task-1234567890123456789012345",
             "sk-learn-pipeline-with-many-steps",
+            "sk-H17-fix-1234-long-name-of-branch",
             "ghp_short1, npm_config_cache, AKIA, eyJhbGciOiJIUzI1NiJ9, eyJ.eyJ",
             "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
             "x-sk-abcdefghijklmnop12345678",

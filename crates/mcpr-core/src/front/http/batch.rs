@@ -24,8 +24,9 @@ impl HttpFront {
         let session = self.session_with_batches(caller, &call.head.headers);
         let read = session.and_then(|session| Ok((session, Batch::read(&call.body)?)));
         let members = read.as_ref().map_or(1, |(_, batch)| batch.requests.len().max(1));
-        let paced = |read| self.pace(caller, members).map(|()| read);
-        let (session, batch) = match read.and_then(paced) {
+        // What is refused counts as well.
+        let paced = self.pace(caller, members);
+        let (session, batch) = match paced.and(read) {
             Ok(read) => read,
             Err(fault) => return self.refuse(caller, None, &fault, Era::Session),
         };
@@ -81,15 +82,15 @@ impl HttpFront {
                 Some(Step::Done(done)) => said.push(done.text),
                 Some(Step::Note(note)) if events => {
                     said.push(note);
-                    return self.stream(Some(session), said, answers);
+                    return self.stream(Some(session), said, answers, None);
                 }
-                Some(Step::Slow) if events => return self.stream(Some(session), said, answers),
+                Some(Step::Slow) if events => return self.stream(Some(session), said, answers, None),
                 Some(_) => {}
                 None if said.is_empty() => return cancelled(call, Some(session), None),
                 None if call.accepts.json || !events => {
                     return Reply::json(StatusCode::OK, batch::array(said));
                 }
-                None => return self.stream(Some(session), said, answers),
+                None => return self.stream(Some(session), said, answers, None),
             }
         }
     }

@@ -1,10 +1,12 @@
 //! Answers as JSON or as events.
 
+use std::future::pending;
 use std::time::Duration;
 
 use ::http::StatusCode;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
+use mcpr_auth::Principal;
 use mcpr_protocol::{Era, Id, Rope, Version};
 use mcpr_transport::http::server::{Call, Reply};
 use mcpr_transport::sse;
@@ -12,6 +14,7 @@ use tokio::sync::mpsc;
 
 use super::HttpFront;
 use super::refusal::refuse;
+use crate::doorkeeper::Doorkeeper;
 use crate::fault::Fault;
 use crate::flight::{Done, Flight, Step, within};
 use crate::front::batch::Answers;
@@ -39,7 +42,8 @@ impl HttpFront {
                 Step::Note(note) => Some(note),
             };
             if call.accepts.events {
-                return self.stream(session, Vec::from_iter(first), Answers::of(flight));
+                let reader = flight.principal().cloned();
+                return self.stream(session, Vec::from_iter(first), Answers::of(flight), reader);
             }
             // This client takes nothing but the answer.
         }
@@ -51,19 +55,31 @@ impl HttpFront {
         if call.accepts.json || !call.accepts.events || done.status != StatusCode::OK {
             return Reply::json(done.status, done.text);
         }
-        self.stream(session, vec![done.text], Answers::default())
+        self.stream(session, vec![done.text], Answers::default(), None)
     }
 
     /// A stream of what is to be said at once and of what is to come. In a session it goes on when
     /// its connection is lost, and can be resumed; without one it ends with its connection.
-    pub(super) fn stream(&self, session: Option<&Session>, said: Vec<Rope>, answers: Answers) -> Reply {
+    pub(super) fn stream(
+        &self,
+        session: Option<&Session>,
+        said: Vec<Rope>,
+        answers: Answers,
+        reader: Option<Principal>,
+    ) -> Reply {
         let opened =
             session.and_then(|session| Some((session, session.streams.open(&self.gateway.sessions.replay)?)));
         let Some((session, (writer, reader))) = opened else {
             let (passing, mut said_next) = mpsc::channel(1);
-            self.gateway
-                .tasks
-                .spawn(lost_with_its_connection(passing, said, answers));
+            let saying = lost_with_its_connection(passing, said, answers);
+            let doorkeeper = self.gateway.doorkeeper.clone();
+            // Asked here too: a stream whose client does not read is not polled, and does not end by itself.
+            self.gateway.tasks.spawn(async move {
+                tokio::select! {
+                    () = saying => {}
+                    () = turned_away(&doorkeeper, reader) => {}
+                }
+            });
             let messages = stream::poll_fn(move |cx| said_next.poll_recv(cx));
             return Reply::events(messages.map(|message| sse::message(None, message)));
         };
@@ -118,6 +134,14 @@ async fn say_all(writer: Writer, said: Vec<Rope>, mut answers: Answers) {
             Step::Done(done) => writer.say(done.text).await,
             Step::Slow | Step::Cancelled => {}
         }
+    }
+}
+
+/// Resolves when whoever reads would no longer be let in (SEC-02).
+async fn turned_away(doorkeeper: &Doorkeeper, reader: Option<Principal>) {
+    match reader.filter(|reader| reader.grant().is_some()) {
+        Some(reader) => drop(doorkeeper.banished(&reader).await),
+        None => pending().await,
     }
 }
 
