@@ -38,7 +38,7 @@ pub(crate) fn secret_parts(args: &[&str]) -> Vec<Vec<Range<usize>>> {
 }
 
 fn parts_behind(before: &str, arg: &str) -> Vec<Range<usize>> {
-    let whole = |value: &str| vec![arg.len() - value.len()..arg.len()];
+    let whole = |value: &str| Vec::from_iter(Some(arg.len() - value.len()..arg.len()));
     if arg.is_empty() {
         return Vec::new();
     }

@@ -36,6 +36,9 @@ const RESERVED: std::ops::RangeInclusive<i64> = -32_768..=-32_000;
 /// Durations, each bucket with the request that it counted last.
 type Histogram = HistogramWithExemplars<Exemplar>;
 
+/// Series by the hash of their labels.
+type Series = HashMap<u64, Vec<(Operation, Histogram)>, RandomState>;
+
 /// Which request a bucket counted last: the way from a figure to a line of the log, a row of the history, a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Exemplar {
@@ -51,7 +54,7 @@ struct Inner {
     registry: Mutex<Registry>,
     durations: Family<Operation, Histogram>,
     /// The histogram of each series that was seen, by the hash of its labels.
-    series: RwLock<HashMap<u64, Vec<(Operation, Histogram)>, RandomState>>,
+    series: RwLock<Series>,
     /// Makes these hashes.
     hashes: RandomState,
     retries: Family<OfServer, Counter>,
@@ -169,7 +172,7 @@ impl Inner {
     /// The histogram that a record belongs to; found without making anything where it was seen before.
     fn series_of(&self, record: &CallRecord<'_>) -> Histogram {
         let key = hash(&self.hashes, record);
-        let known = |series: &HashMap<u64, Vec<(Operation, Histogram)>, RandomState>| {
+        let known = |series: &Series| {
             let candidates = series.get(&key)?.iter();
             let mut fitting = candidates.filter(|(operation, _)| operation.is_of(record));
             fitting.next().map(|(_, histogram)| histogram.clone())

@@ -459,7 +459,7 @@ async fn sec_02_a_call_that_waits_is_not_made_for_who_was_turned_away() {
                 let metrics = Request::get("/metrics").token(&admin).send(gateway.port).await;
                 let text = metrics.text();
                 text.lines()
-                    .any(|line| line.contains("queue_depth{") && line.ends_with(" 1"))
+                    .any(|line| line.contains("queue_depth{") && line.ends_with(" 1.0"))
             };
             while !waits().await {}
             rotated(&gateway, "laptop", 0).await

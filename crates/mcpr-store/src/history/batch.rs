@@ -312,7 +312,7 @@ mod tests {
             id: format!("h_{number:04}"),
             at_ms: 9 - number as i64,
             method: "tools/call".into(),
-            server: (number % 2 == 0).then(|| "git".into()),
+            server: number.is_multiple_of(2).then(|| "git".into()),
             tool: Some(format!("a\"{}", number / 2)),
             status: "ok".into(),
             ..CallRow::default()
