@@ -108,6 +108,7 @@ impl CallBatch {
         self.pieces
     }
 
+    #[cfg(any(test, feature = "sqlite"))]
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
