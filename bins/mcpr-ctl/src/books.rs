@@ -65,16 +65,13 @@ impl<'a> Books<'a> {
         if self.offline.get() {
             return self.look_after(operation).await;
         }
-        let asked = match <Database as Offline<O>>::REPEATABLE {
+        let repeatable = <Database as Offline<O>>::REPEATABLE;
+        let asked = match repeatable {
             true => self.gateway.ask_within(PATIENCE, &operation).await,
             false => self.gateway.ask(&operation).await,
         };
         match asked {
-            Err(ClientError::TimedOut(_)) if <Database as Offline<O>>::REPEATABLE && self.may_stand_in() => {
-                self.offline.set(true);
-                self.look_after(operation).await
-            }
-            Err(error) if self.is_absent(&error) => {
+            Err(error) if self.is_absent(&error) || repeatable && self.is_hung(&error) => {
                 self.offline.set(true);
                 self.look_after(operation).await
             }
@@ -88,6 +85,11 @@ impl<'a> Books<'a> {
     /// Whether nobody answered because no gateway is running, and its files may be looked after in its place.
     pub(crate) fn is_absent(&self, error: &ClientError) -> bool {
         matches!(error, ClientError::NotRunning { .. }) && self.may_stand_in()
+    }
+
+    /// Whether the gateway that runs did not answer, and what it would have done may be done on its files.
+    fn is_hung(&self, error: &ClientError) -> bool {
+        matches!(error, ClientError::TimedOut(_)) && self.may_stand_in()
     }
 
     /// A gateway that was named is not replaced by the files of another.

@@ -54,11 +54,29 @@ fn parts_behind(before: &str, arg: &str) -> Vec<Range<usize>> {
     }
 }
 
-/// The parts of a value that are secret by themselves, such as the password in an address of a database.
+/// The parts of a value that are secret by themselves, such as the password in an address of a database, in their
+/// order and apart from each other.
 pub(crate) fn parts_of(value: &str) -> Vec<Range<usize>> {
-    if value.trim_start().starts_with('{') {
-        return parts_of_json(value);
-    }
+    apart(match value.trim_start().starts_with('{') {
+        true => parts_of_json(value),
+        false => parts_of_text(value),
+    })
+}
+
+/// What begins inside another part only makes that longer.
+fn apart(mut parts: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    parts.sort_by_key(|part| part.start);
+    parts.dedup_by(|later, earlier| {
+        let overlaps = later.start < earlier.end;
+        if overlaps {
+            earlier.end = earlier.end.max(later.end);
+        }
+        overlaps
+    });
+    parts
+}
+
+fn parts_of_text(value: &str) -> Vec<Range<usize>> {
     let mut parts: Vec<_> = password(value).into_iter().collect();
     if value.contains("://") || value.contains(';') {
         let mut at = 0;
@@ -87,10 +105,7 @@ fn parts_of_json(json: &str) -> Vec<Range<usize>> {
             .map(|(at, text)| at + 1..at + text.len() - 1)
             .collect::<Vec<_>>()
     });
-    let mut parts: Vec<_> = found.filter(|part| !part.is_empty()).collect();
-    parts.sort_by_key(|part| part.start);
-    parts.dedup();
-    parts
+    found.filter(|part| !part.is_empty()).collect()
 }
 
 fn collect<'v>(value: &'v Value, told: bool, texts: &mut Vec<&'v str>) {
@@ -201,6 +216,17 @@ mod tests {
             "https://[redacted]@h/p?[redacted]",
         ];
         assert_eq!(shown(&args, &known), expected);
+    }
+
+    #[test]
+    fn log_04_parts_that_overlap_are_one() {
+        let json = r#"{"token":["b\\","a\"b\\"],"c":1}"#;
+        for (arg, expected) in [
+            ("https://u:a;token=b@h;token=c", "https://u:•••;token=•••"),
+            (json, r#"{"token":["•••","•••"],"c":1}"#),
+        ] {
+            assert_eq!(shown(&[arg], &Secrets::default()), [expected]);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mcpr_tests::client::Stateless;
 use mcpr_tests::{Fake, Gateway, gateway, wait_for};
 use serde_json::json;
 
@@ -80,4 +81,32 @@ async fn http_05_so_does_a_stateless_one() {
 
     let answer = connection.message(|message| message["method"].is_null()).await;
     assert!(answer.is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_02_a_stateless_one_that_does_not_read_is_given_up_with_its_token() {
+    let fake = flooding();
+    let gateway = gateway()
+        .fake_with("a", &fake, json!({ "maxConcurrency": 1 }))
+        .ready()
+        .await;
+    let made = gateway
+        .operate("tokens/create", json!({ "name": "laptop" }))
+        .await;
+    let client = Stateless {
+        port: gateway.port,
+        token: made["secret"].as_str().unwrap().to_owned(),
+    };
+    let level =
+        r#""io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"info""#;
+    let message = client.text_with("1", "tools/call", r#""name":"a_flood""#, level);
+    let request = client.post(&message, "tools/call", Some("a_flood"));
+    let (_, _unread) = request.open(gateway.port).await;
+    fake.await_received("tools/call", 1).await;
+
+    gateway
+        .operate("tokens/revoke", json!({ "which": "laptop" }))
+        .await;
+
+    others_are_served(&gateway).await;
 }

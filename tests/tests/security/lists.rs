@@ -59,9 +59,16 @@ async fn sec_05_names_that_mislead_are_flattened_or_left_out() {
             .tool_entry(&tool("e\u{e0041}f", ""))
             .tool_entry(&tool("plain", ""))
     };
+    let blanks = |script: Script| {
+        // A filler that has no shape, blanks of other kinds, and a choice of shape.
+        let odd = ["\u{3164}", "\u{2800}", "\u{a0}", "\u{34f}", "\u{fe0f}"];
+        odd.iter().fold(script, |script, odd| {
+            script.tool_entry(&tool(&format!("plain{odd}"), ""))
+        })
+    };
 
     let flat = names("bad", script(), json!({})).await;
-    let raw = names("bad", script(), json!({ "naming": { "style": "raw" } })).await;
+    let raw = names("bad", blanks(script()), json!({ "naming": { "style": "raw" } })).await;
 
     assert_eq!(
         flat,

@@ -68,8 +68,8 @@ pub(super) fn delete(db: &mut Connection, query: &CallQuery) -> Result<u64, Faul
         forget(tx, WITHIN, bounds(query), |call| query.means(call))
     });
     db.pragma_update_and_check(None, "secure_delete", false, |_| Ok(()))?;
-    // Another process that reads keeps some of the log; it is overwritten in time.
-    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    // Where another process reads at this moment it cannot be done; the log is overwritten in time.
+    let _ = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     gone
 }
 
@@ -177,7 +177,7 @@ fn calls_of(tx: &Connection, last: &str) -> Result<Vec<CallRow>, Fault> {
 }
 
 /// The calls of a row that has nothing else. One that somebody has damaged has none: it must not keep the others from
-/// being read, and goes when something of it is to go.
+/// being read, and goes with the next that are forgotten within the same bounds.
 fn read(row: &Row<'_>) -> rusqlite::Result<Vec<CallRow>> {
     let text = row.get_ref(0)?.as_bytes()?;
     Ok(batch::read(text).unwrap_or_else(|error| {

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn b55_what_is_no_file_is_not_read() {
+    fn log_02_what_is_no_file_is_not_read() {
         for path in ["/dev/full", "/"] {
             let error = Tail::open(Path::new(path)).unwrap_err();
             assert_eq!(error.to_string(), "it is not a regular file", "{path}");

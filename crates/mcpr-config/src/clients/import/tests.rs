@@ -247,3 +247,15 @@ fn log_04_a_server_s_debug_tells_no_secret() {
     let text = r#"{ "mcpServers": { "a": { "command": "x", "env": { "K": "S3CRET" } } } }"#;
     assert!(!format!("{:?}", found(ClientApp::Cursor, text)).contains("S3CRET"));
 }
+
+#[test]
+fn log_04_a_server_is_told_without_the_secrets_of_its_command_line() {
+    let args = r#"["--token", "S3CRET1", "-y", "--api-key=S3CRET2", "-e", "DB_PASSWORD=S3CRET3"]"#;
+    let text = format!(r#"{{ "mcpServers": {{ "a": {{ "command": "npx", "args": {args} }} }} }}"#);
+    let found = found(ClientApp::Cursor, &text);
+    let server = found[0].server.as_ref().unwrap();
+    assert_eq!(
+        server.shown(),
+        "npx --token ••• -y --api-key=••• -e DB_PASSWORD=•••"
+    );
+}

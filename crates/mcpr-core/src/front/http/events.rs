@@ -42,8 +42,8 @@ impl HttpFront {
                 Step::Note(note) => Some(note),
             };
             if call.accepts.events {
-                let reader = flight.principal().cloned();
-                return self.stream(session, Vec::from_iter(first), Answers::of(flight), reader);
+                let asker = flight.principal().cloned();
+                return self.stream(session, Vec::from_iter(first), Answers::of(flight), asker);
             }
             // This client takes nothing but the answer.
         }
@@ -65,7 +65,7 @@ impl HttpFront {
         session: Option<&Session>,
         said: Vec<Rope>,
         answers: Answers,
-        reader: Option<Principal>,
+        asker: Option<Principal>,
     ) -> Reply {
         let opened =
             session.and_then(|session| Some((session, session.streams.open(&self.gateway.sessions.replay)?)));
@@ -77,7 +77,7 @@ impl HttpFront {
             self.gateway.tasks.spawn(async move {
                 tokio::select! {
                     () = saying => {}
-                    () = turned_away(&doorkeeper, reader) => {}
+                    () = turned_away(&doorkeeper, asker) => {}
                 }
             });
             let messages = stream::poll_fn(move |cx| said_next.poll_recv(cx));
@@ -137,10 +137,10 @@ async fn say_all(writer: Writer, said: Vec<Rope>, mut answers: Answers) {
     }
 }
 
-/// Resolves when whoever reads would no longer be let in (SEC-02).
-async fn turned_away(doorkeeper: &Doorkeeper, reader: Option<Principal>) {
-    match reader.filter(|reader| reader.grant().is_some()) {
-        Some(reader) => drop(doorkeeper.banished(&reader).await),
+/// Resolves when whoever asked would no longer be let in (SEC-02).
+async fn turned_away(doorkeeper: &Doorkeeper, asker: Option<Principal>) {
+    match asker.filter(|asker| asker.grant().is_some()) {
+        Some(asker) => drop(doorkeeper.banished(&asker).await),
         None => pending().await,
     }
 }
