@@ -33,6 +33,12 @@ enum Left {
 }
 
 impl Connection {
+    /// How many bytes have come that nobody has read, up to 8 MiB.
+    pub async fn unread(&self) -> usize {
+        let mut room = vec![0; 8 << 20];
+        self.stream.peek(&mut room).await.unwrap_or_default()
+    }
+
     /// Connects to a loopback port.
     ///
     /// # Panics
