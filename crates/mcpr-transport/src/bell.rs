@@ -1,7 +1,5 @@
-//! Keeps a task from being woken for what it is just about to see.
-//!
-//! The halves of a connection of hyper wake each other within one poll. The task that polls them would be
-//! put in line once more for that, and another thread woken to help it.
+//! Keeps a part of a task from being polled for what concerns the others, and the task from being woken for what it
+//! is just about to see.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -27,12 +25,6 @@ pub(crate) struct Door {
     bell: Arc<Bell>,
     /// Rings the bell.
     waker: Waker,
-}
-
-/// A future that goes on by itself as long as it wakes itself, and is not polled unless it was woken.
-pub(crate) struct Attended<F> {
-    inner: Pin<Box<F>>,
-    door: Door,
 }
 
 impl Bell {
@@ -125,30 +117,6 @@ impl Door {
     }
 }
 
-impl<F> Attended<F> {
-    pub(crate) fn new(inner: F) -> Self {
-        Self {
-            inner: Box::pin(inner),
-            door: Door::new(),
-        }
-    }
-
-    /// The future, to be changed; it goes on with the next poll.
-    pub(crate) fn inner(&mut self) -> Pin<&mut F> {
-        self.door.open();
-        self.inner.as_mut()
-    }
-}
-
-impl<F: Future> Future for Attended<F> {
-    type Output = F::Output;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let Self { inner, door } = &mut *self;
-        door.poll(inner.as_mut(), cx)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::future::poll_fn;
@@ -165,11 +133,31 @@ mod tests {
         }
     }
 
+    /// Something behind a door.
+    struct Attended<F> {
+        inner: Pin<Box<F>>,
+        door: Door,
+    }
+
+    impl<F: Future> Attended<F> {
+        fn new(inner: F) -> Self {
+            Self {
+                inner: Box::pin(inner),
+                door: Door::new(),
+            }
+        }
+
+        fn poll(&mut self, waker: &Waker) -> Poll<F::Output> {
+            self.door
+                .poll(self.inner.as_mut(), &mut Context::from_waker(waker))
+        }
+    }
+
     /// Polls once; how often the task was woken meanwhile.
     fn polled<F: Future>(future: &mut Attended<F>) -> (Poll<F::Output>, usize) {
         let count = Arc::<Count>::default();
         let waker = Waker::from(Arc::clone(&count));
-        let polled = Pin::new(future).poll(&mut Context::from_waker(&waker));
+        let polled = future.poll(&waker);
         (polled, count.0.load(Ordering::SeqCst))
     }
 
@@ -208,11 +196,7 @@ mod tests {
         }));
         let count = Arc::<Count>::default();
         let waker = Waker::from(Arc::clone(&count));
-        let mut poll = || {
-            Pin::new(&mut future)
-                .poll(&mut Context::from_waker(&waker))
-                .is_pending()
-        };
+        let mut poll = || future.poll(&waker).is_pending();
 
         assert!(poll() && poll());
         assert_eq!(

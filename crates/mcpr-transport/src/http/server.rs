@@ -13,6 +13,7 @@ mod cors;
 mod front;
 mod guard;
 mod holder;
+mod http1;
 mod intake;
 mod local;
 mod mounted;
@@ -87,18 +88,18 @@ pub async fn serve<F: Front>(bound: Bound, front: Arc<F>, options: Options, end:
     let rules = Arc::new(Rules::new(&bound, options));
     let mut listener = bound.listen()?;
     let _following = follow(&rules);
-    let mut places = Places::new(rules.limits.connections);
+    let mut places = Places::new(rules.limits.clone());
     while let Some(socket) = next(&mut listener, &mut places, &end.close).await {
         let room = places.room();
         if room != Room::None {
             let surplus = room == Room::Word;
             let connection = Connection::new(Arc::clone(&front), Arc::clone(&rules), surplus);
-            let pulse = (!surplus).then(|| connection.pulse());
-            places.serve(connection.serve(socket, end.close.clone()), pulse);
+            let pulse = connection.pulse();
+            places.serve(connection.serve(socket, end.close.clone()), pulse, surplus);
         }
     }
     drop(listener);
-    places.drain(&end.finish, rules.limits.grace).await;
+    places.drain(&end.finish).await;
     Ok(())
 }
 

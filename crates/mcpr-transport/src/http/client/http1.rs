@@ -17,14 +17,13 @@ use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_util::io::poll_read_buf;
 
-use body::Body;
 pub(super) use broken::{Broken, Lost};
 pub(super) use head::{Head, is_coding};
 use outgoing::Outgoing;
 
-mod body;
+use crate::http::http1::{Body, Chunks, Fields, Length, NotChunked, Piece, Transfer, blank, end_of_head};
+
 mod broken;
-mod chunked;
 mod head;
 mod outgoing;
 #[cfg(test)]

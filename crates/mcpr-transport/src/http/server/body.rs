@@ -1,8 +1,7 @@
-//! The body of an answer, as the connection reads it.
+//! The body of an answer, as whoever sends it reads it.
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -10,21 +9,20 @@ use hyper::body::{Frame, SizeHint};
 use mcpr_protocol::Rope;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::pulse::Pulse;
 use super::{Content, EventStream};
 use crate::sse;
 
-/// The body of one answer; marks the connection as idle when it is gone.
-pub(super) struct Body {
-    rest: Rest,
-    pulse: Arc<Pulse>,
-}
-
-/// What is still to be sent.
-enum Rest {
+/// The body of one answer.
+pub(super) enum Body {
     Nothing,
     Text(Rope),
-    Events(EventStream, Silence),
+    Events(Events),
+}
+
+/// The events of an answer, with a sign of life where there is none for a while.
+pub(super) struct Events {
+    stream: EventStream,
+    silence: Silence,
 }
 
 /// Tells when nothing was said for a while.
@@ -38,13 +36,12 @@ struct Silence {
 }
 
 impl Body {
-    pub(super) fn new(content: Content, keep_alive: Duration, pulse: Arc<Pulse>) -> Self {
-        let rest = match content {
-            Content::Empty => Rest::Nothing,
-            Content::Json(text) | Content::Text(text, _) => Rest::Text(text),
-            Content::Events(events) => Rest::Events(events, Silence::new(keep_alive)),
-        };
-        Self { rest, pulse }
+    pub(super) fn new(content: Content, keep_alive: Duration) -> Self {
+        match content {
+            Content::Empty => Self::Nothing,
+            Content::Json(text) | Content::Text(text, _) => Self::Text(text),
+            Content::Events(stream) => Self::Events(Events::new(stream, keep_alive)),
+        }
     }
 }
 
@@ -56,50 +53,53 @@ impl hyper::body::Body for Body {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Rope>, Infallible>>> {
-        let piece = match &mut self.rest {
-            Rest::Nothing => None,
-            Rest::Text(text) => Some(std::mem::take(text)),
-            Rest::Events(events, silence) => ready!(poll_events(events, silence, cx)),
+        let piece = match &mut *self {
+            Self::Nothing => None,
+            Self::Text(text) => Some(std::mem::take(text)),
+            Self::Events(events) => ready!(events.poll_next(cx)),
         };
-        if !matches!(self.rest, Rest::Events(..)) || piece.is_none() {
-            self.rest = Rest::Nothing;
+        if !matches!(*self, Self::Events(_)) || piece.is_none() {
+            *self = Self::Nothing;
         }
         Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.rest {
-            Rest::Nothing => true,
-            Rest::Text(text) => text.is_empty(),
-            Rest::Events(..) => false,
+        match self {
+            Self::Nothing => true,
+            Self::Text(text) => text.is_empty(),
+            Self::Events(_) => false,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.rest {
-            Rest::Nothing => SizeHint::with_exact(0),
-            Rest::Text(text) => SizeHint::with_exact(text.len() as u64),
-            Rest::Events(..) => SizeHint::default(),
+        match self {
+            Self::Nothing => SizeHint::with_exact(0),
+            Self::Text(text) => SizeHint::with_exact(text.len() as u64),
+            Self::Events(_) => SizeHint::default(),
         }
     }
 }
 
-impl Drop for Body {
-    fn drop(&mut self) {
-        self.pulse.answered();
+impl Events {
+    pub(super) fn new(stream: EventStream, keep_alive: Duration) -> Self {
+        Self {
+            stream,
+            silence: Silence::new(keep_alive),
+        }
     }
-}
 
-/// The next event as text, or a sign of life when there was none for a while.
-fn poll_events(events: &mut EventStream, silence: &mut Silence, cx: &mut Context<'_>) -> Poll<Option<Rope>> {
-    if let Poll::Ready(event) = events.as_mut().poll_next(cx) {
-        silence.broken();
-        return Poll::Ready(event);
+    /// The next event as text, or a sign of life when there was none for a while.
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Rope>> {
+        if let Poll::Ready(event) = self.stream.as_mut().poll_next(cx) {
+            self.silence.broken();
+            return Poll::Ready(event);
+        }
+        ready!(self.silence.poll_over(cx));
+        let mut comment = Rope::new();
+        comment.push_static(sse::KEEP_ALIVE);
+        Poll::Ready(Some(comment))
     }
-    ready!(silence.poll_over(cx));
-    let mut comment = Rope::new();
-    comment.push_static(sse::KEEP_ALIVE);
-    Poll::Ready(Some(comment))
 }
 
 impl Silence {

@@ -1,38 +1,31 @@
 //! One connection, and the order of checks for each request on it.
 
 use std::any::Any;
-use std::convert::Infallible;
 use std::future::poll_fn;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderName};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, Request, Response};
+use http::{HeaderMap, HeaderValue, Method};
 use hyper::body::Body as Received;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
-use tokio::time::interval;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error};
 
-use super::body::Body;
 use super::guard::Guard;
+use super::http1::{Arrival, Asked, Line, Manner, Telling};
 use super::pulse::Pulse;
 use super::route::Route;
 #[cfg(feature = "tls")]
 use super::tls::Greeted;
 use super::wire::{Socket, Wire};
-use super::{
-    Accepts, Call, Content, Front, Health, Limits, Operation, Refusal, Reply, Verb, accepts, cors, intake,
-};
-use crate::bell::{Attended, Door};
+use super::{Accepts, Call, Front, Health, Limits, Operation, Refusal, Reply, Verb, accepts, cors, intake};
+use crate::bell::Door;
 
 /// What is the same for all connections of a server.
 pub(super) struct Rules {
@@ -53,7 +46,10 @@ pub(super) struct Connection<F: Front> {
     rules: Arc<Rules>,
     pulse: Arc<Pulse>,
     memo: Mutex<F::Memo>,
-    /// The one request that is answered: hyper polls it too when something else has happened.
+    /// The head that got past the guard last, and the origin of the page: what is said again needs no second look.
+    passed: Mutex<Option<(Arc<Parts>, Option<HeaderValue>)>>,
+    /// The one request that is answered, which has its turn when it was woken: the connection is also woken for
+    /// what comes and goes on it.
     door: Door,
     local: Option<IpAddr>,
     /// Whether it is one too many: then it only hears so.
@@ -81,6 +77,7 @@ impl<F: Front> Connection<F> {
             rules,
             pulse,
             memo: Mutex::default(),
+            passed: Mutex::default(),
             door: Door::new(),
             local: None,
             surplus,
@@ -93,31 +90,75 @@ impl<F: Front> Connection<F> {
         Arc::clone(&self.pulse)
     }
 
-    /// Serves the connection until it ends, is over a limit, or `shutdown` lets its last answer out.
+    /// Serves the connection until it ends, or `shutdown` lets its last answer out.
     pub(super) async fn serve(mut self, socket: Socket, shutdown: CancellationToken) {
         let greeted = shutdown.run_until_cancelled(self.greet(socket)).await;
         let Some(Some(socket)) = greeted else { return };
         self.local = socket.local_ip();
-        let (pulse, rules) = (Arc::clone(&self.pulse), Arc::clone(&self.rules));
-        let wire = TokioIo::new(Wire::new(socket, Arc::clone(&pulse)));
-        let shared = Arc::new(self);
-        let service = service_fn(move |request| Arc::clone(&shared).answer(request));
-        let mut http = Attended::new(protocol(&rules.limits).serve_connection(wire, service));
+        let line = Line::new(Wire::new(socket, Arc::clone(&self.pulse)), self.rules.limits.head);
+        self.run(&Mutex::new(line), &shutdown).await;
+    }
 
-        let mut watch = interval(rules.limits.watch());
-        let mut ending = false;
+    /// Answers one request after another.
+    async fn run(&self, line: &Mutex<Line>, shutdown: &CancellationToken) {
+        let mut closing = pin!(shutdown.cancelled());
         loop {
-            tokio::select! { biased;
-                ended = &mut http => return note_end(ended),
-                () = shutdown.cancelled(), if !ending => {
-                    ending = true;
-                    http.inner().graceful_shutdown();
-                }
-                _ = watch.tick() => if let Some(reason) = pulse.overdue(&rules.limits) {
-                    return debug!(reason, "closing a connection");
-                }
+            let next = poll_fn(|cx| next(line, closing.as_mut(), cx)).await;
+            let Some(told) = self.turn(line, next, shutdown).await else {
+                return; // There is nobody to say anything to.
+            };
+            if !told {
+                break;
             }
         }
+        if let Err(error) = poll_fn(|cx| line.lock().poll_end(cx)).await {
+            debug!(error = &error as &dyn std::error::Error, "a connection broke");
+        }
+    }
+
+    /// Answers one request; whether another can follow, none if the client has left.
+    async fn turn(&self, line: &Mutex<Line>, next: Next, shutdown: &CancellationToken) -> Option<bool> {
+        let (reply, manner) = match next {
+            Next::Nothing => return None,
+            Next::Closing => return Some(false),
+            Next::Malformed(refusal) => {
+                debug!(reason = %refusal, "what came on a connection is no request");
+                self.pulse.asked(true);
+                (self.front.refused(&refusal), Manner::LAST)
+            }
+            Next::Asked(Asked { head, manner }) => (self.answered(line, head).await?, manner),
+        };
+        let last = !manner.persistent || self.is_last() || shutdown.is_cancelled();
+        let keep_alive = self.rules.limits.keep_alive;
+        let telling = Telling {
+            manner,
+            last,
+            keep_alive,
+        };
+        let follows = telling.tell(line, reply).await;
+        self.pulse.answered();
+        if !line.lock().is_at_rest() {
+            self.pulse.heard(); // The next request has begun already.
+        }
+        Some(follows)
+    }
+
+    /// The answer to a request; none if the client leaves before there is one.
+    async fn answered(&self, line: &Mutex<Line>, head: Arc<Parts>) -> Option<Reply> {
+        let mut body = Arrival::on(line);
+        self.pulse.asked(!body.is_end_stream());
+        let mut answer = pin!(self.answer(head, &mut body));
+        self.door.open();
+        poll_fn(|cx| match self.door.poll(answer.as_mut(), cx) {
+            Poll::Ready(reply) => Poll::Ready(Some(reply)),
+            Poll::Pending => line.lock().poll_gone(cx).map(|()| None),
+        })
+        .await
+    }
+
+    /// Whether nothing can follow, whatever the client wants.
+    fn is_last(&self) -> bool {
+        self.surplus || self.plain || self.pulse.is_unread()
     }
 
     /// Agrees with the client on TLS, where that is spoken.
@@ -149,37 +190,43 @@ impl<F: Front> Connection<F> {
         Some(socket)
     }
 
-    pub(super) async fn answer<B: Arriving>(
-        self: Arc<Self>,
-        request: Request<B>,
-    ) -> Result<Response<Body>, Infallible> {
-        let (head, mut body) = request.into_parts();
-        self.pulse.asked(!body.is_end_stream());
+    /// The answer to a request, after all checks.
+    pub(super) async fn answer(&self, head: Arc<Parts>, body: &mut impl Arriving) -> Reply {
         let page = match self.guard(&head) {
             Ok(page) => page,
-            Err(refusal) => return Ok(self.response(self.front.refused(&refusal), None)),
+            Err(refusal) => return self.front.refused(&refusal),
         };
-        let mut answered = pin!(AssertUnwindSafe(self.reply(head, &mut body)).catch_unwind());
-        self.door.open();
-        let reply = match poll_fn(|cx| self.door.poll(answered.as_mut(), cx)).await {
+        let answered = AssertUnwindSafe(self.reply(head, body)).catch_unwind();
+        let mut reply = match answered.await {
             Ok(Ok(reply)) => reply,
             Ok(Err(Turned::NotAdmitted(reply))) => *reply,
             Ok(Err(Turned::Refused(refusal))) => self.front.refused(&refusal),
             Err(panic) => self.front.refused(&fault(&*panic)),
         };
-        Ok(self.response(reply, page))
+        if let Some(origin) = page {
+            cors::open_to(origin, &mut reply.headers);
+        }
+        reply
     }
 
     /// Checks by what name and from what web page the call comes; gives the page's origin.
-    fn guard(&self, head: &Parts) -> Result<Option<HeaderValue>, Refusal> {
+    fn guard(&self, head: &Arc<Parts>) -> Result<Option<HeaderValue>, Refusal> {
         let Some(guard) = &self.rules.guard else {
             return Ok(None);
         };
+        let mut passed = self.passed.lock();
+        if let Some((known, page)) = &*passed
+            && Arc::ptr_eq(known, head)
+        {
+            return Ok(page.clone());
+        }
         guard.check_host(head, self.local)?;
-        Ok(guard.check_origin(&head.headers)?.cloned())
+        let page = guard.check_origin(&head.headers)?.cloned();
+        *passed = Some((Arc::clone(head), page.clone()));
+        Ok(page)
     }
 
-    async fn reply(&self, head: Parts, body: &mut impl Arriving) -> Result<Reply, Turned> {
+    async fn reply(&self, head: Arc<Parts>, body: &mut impl Arriving) -> Result<Reply, Turned> {
         if self.surplus {
             return Err(Refusal::Full {
                 limit: self.rules.limits.connections,
@@ -204,7 +251,7 @@ impl<F: Front> Connection<F> {
         }
     }
 
-    async fn mcp(&self, head: Parts, body: &mut impl Arriving) -> Result<Reply, Turned> {
+    async fn mcp(&self, head: Arc<Parts>, body: &mut impl Arriving) -> Result<Reply, Turned> {
         let caller = self.admit(&head)?;
         let verb = Verb::of(&head.method).ok_or(Refusal::Method { allow: Verb::ALLOW })?;
         let accepts = Accepts::of(&head.headers);
@@ -263,25 +310,28 @@ impl<F: Front> Connection<F> {
         self.pulse.read();
         Ok(body)
     }
+}
 
-    fn response(&self, reply: Reply, page: Option<HeaderValue>) -> Response<Body> {
-        let Reply {
-            status,
-            mut headers,
-            content,
-        } = reply;
-        describe(&content, &mut headers);
-        if let Some(origin) = page {
-            cors::open_to(origin, &mut headers);
-        }
-        if !self.rules.mounted && (self.surplus || self.plain || self.pulse.is_unread()) {
-            headers.insert(CONNECTION, HeaderValue::from_static("close"));
-        }
-        let body = Body::new(content, self.rules.limits.keep_alive, Arc::clone(&self.pulse));
-        let mut response = Response::new(body);
-        *response.status_mut() = status;
-        *response.headers_mut() = headers;
-        response
+/// What comes next on a connection.
+enum Next {
+    Asked(Asked),
+    /// Something that is no request.
+    Malformed(Refusal),
+    /// Nothing is to come, because the server ends.
+    Closing,
+    /// Nothing will come, because the client has left.
+    Nothing,
+}
+
+/// Waits for a request. One that has begun is waited for even when the server ends.
+fn next(line: &Mutex<Line>, closing: Pin<&mut impl Future<Output = ()>>, cx: &mut Context<'_>) -> Poll<Next> {
+    let mut line = line.lock();
+    match line.poll_asked(cx) {
+        Poll::Ready(Some(Ok(asked))) => Poll::Ready(Next::Asked(asked)),
+        Poll::Ready(Some(Err(refusal))) => Poll::Ready(Next::Malformed(refusal)),
+        Poll::Ready(None) => Poll::Ready(Next::Nothing),
+        Poll::Pending if line.is_at_rest() => closing.poll(cx).map(|()| Next::Closing),
+        Poll::Pending => Poll::Pending,
     }
 }
 
@@ -290,32 +340,6 @@ impl Rules {
         match self.mounted {
             true => Route::Mcp,
             false => Route::of(path, &self.endpoint, self.admin),
-        }
-    }
-}
-
-fn protocol(limits: &Limits) -> http1::Builder {
-    let mut http = http1::Builder::new();
-    // The watch of the connection looks after the time limits, at no cost per request.
-    http.header_read_timeout(None).max_header_size(limits.head);
-    http
-}
-
-/// Sets the headers that follow from what the body is.
-fn describe(content: &Content, headers: &mut HeaderMap) {
-    match content {
-        Content::Empty => {}
-        Content::Json(_) => {
-            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        }
-        Content::Text(_, kind) => {
-            headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-        }
-        Content::Events(_) => {
-            headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-            let buffering = HeaderName::from_static("x-accel-buffering");
-            headers.insert(buffering, HeaderValue::from_static("no"));
         }
     }
 }
@@ -329,12 +353,6 @@ fn fault(panic: &(dyn Any + Send)) -> Refusal {
     let request_id = format!("{:016x}", getrandom::u64().unwrap_or_default());
     error!(%request_id, reason, "a request failed inside the gateway");
     Refusal::Fault { request_id }
-}
-
-fn note_end(ended: hyper::Result<()>) {
-    if let Err(error) = ended {
-        debug!(error = &error as &dyn std::error::Error, "a connection broke");
-    }
 }
 
 impl From<Refusal> for Turned {

@@ -1,6 +1,7 @@
 //! What a gateway implements to be served over HTTP.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -19,7 +20,7 @@ use super::{Accepts, Refusal, Reply};
 /// The future of a reply, and then its stream of events, is **dropped** at the moment the
 /// connection is seen to be closed. Nothing else is said, so what must outlive the client must not
 /// be owned by them, and what must end with the client ends in a `Drop`. A client that has already
-/// sent its next request on the same connection (pipelining) is noticed at the next write only.
+/// sent more than 16 KiB of its next requests on the same connection (pipelining) is noticed at the next write only.
 pub trait Front: Send + Sync + 'static {
     /// Who calls, as [`admit`](Self::admit) found out.
     type Caller: Send + 'static;
@@ -65,7 +66,7 @@ pub struct Call {
     /// What the client does.
     pub verb: Verb,
     /// The head as it came.
-    pub head: Parts,
+    pub head: Arc<Parts>,
     /// What the client takes as an answer.
     pub accepts: Accepts,
     /// The whole body; empty unless the verb is [`Verb::Post`].

@@ -6,17 +6,18 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::HOST;
-use http::{HeaderValue, Request, Response, Version};
+use http::{HeaderName, HeaderValue, Request, Response, Version};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use mcpr_protocol::Rope;
 
 use super::body::Body;
 use super::connection::{Arriving, Connection, Rules};
 use super::guard::Guard;
-use super::{Front, Options};
+use super::{Front, Options, Reply};
 
 /// The MCP endpoint as a service of hyper, and with the feature `tower` of tower: to be mounted in a server that a
 /// program has already.
@@ -59,12 +60,30 @@ impl<F: Front> Mounted<F> {
         name_host(&mut request);
         let (front, rules) = (Arc::clone(&self.front), Arc::clone(&self.rules));
         // Nothing is known of the connection, so nothing is remembered from one request to the next.
-        let connection = Arc::new(Connection::new(front, rules, false));
+        let connection = Connection::new(front, rules, false);
+        let keep_alive = self.rules.limits.keep_alive;
         Box::pin(async move {
-            let response = connection.answer(request).await?;
-            Ok(response.map(Pieces))
+            let (head, mut body) = request.into_parts();
+            let reply = connection.answer(Arc::new(head), &mut body).await;
+            Ok(response(reply, keep_alive))
         })
     }
+}
+
+/// The response that says a reply.
+fn response(reply: Reply, keep_alive: Duration) -> Response<Pieces> {
+    let Reply {
+        status,
+        mut headers,
+        content,
+    } = reply;
+    for (name, value) in content.fields() {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    let mut response = Response::new(Pieces(Body::new(content, keep_alive)));
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
 }
 
 /// HTTP/2 and later have the name of the host in the URI (RFC 9113, section 8.3.1).

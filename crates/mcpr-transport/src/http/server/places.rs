@@ -1,14 +1,14 @@
-//! Who has the places for connections, and who gives way when all are taken.
+//! Who has the places for connections, who gives way when all are taken, and who has had one for too long.
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
-use tokio::time::sleep;
+use tokio::time::{Interval, MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error, warn};
 
+use super::Limits;
 use super::pulse::Pulse;
 
 /// How many connections beyond the limit are told so; any more are just closed.
@@ -19,16 +19,21 @@ const SURPLUS: usize = 64;
 /// Whoever has shown no token yet has a place only as long as nobody else needs it: strangers who open connections
 /// and ask nothing cannot keep out those who do.
 pub(super) struct Places {
-    most: usize,
+    limits: Limits,
     tasks: JoinSet<()>,
-    /// Those that are served; the others are only told that there are too many.
     seats: HashMap<Id, Seat>,
+    /// How many have a place of their own.
+    taken: usize,
+    /// When to look how long they have been doing what they do.
+    watch: Interval,
 }
 
-/// The place of one connection.
+/// One connection.
 struct Seat {
     pulse: Arc<Pulse>,
     task: AbortHandle,
+    /// Whether it is one too many, and only told so.
+    surplus: bool,
 }
 
 /// What there is for one more connection.
@@ -43,41 +48,55 @@ pub(super) enum Room {
 }
 
 impl Places {
-    pub(super) fn new(most: usize) -> Self {
+    pub(super) fn new(limits: Limits) -> Self {
+        let mut watch = interval(limits.watch());
+        watch.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
-            most,
+            limits,
             tasks: JoinSet::new(),
             seats: HashMap::new(),
+            taken: 0,
+            watch,
         }
     }
 
     /// Looks for room, and makes some where a stranger can give way.
     pub(super) fn room(&mut self) -> Room {
-        if self.seats.len() < self.most || self.give_way() {
+        if self.taken < self.limits.connections || self.give_way() {
             Room::Place
-        } else if self.tasks.len() < self.most + SURPLUS {
+        } else if self.tasks.len() < self.limits.connections + SURPLUS {
             Room::Word
         } else {
             Room::None
         }
     }
 
-    /// Serves a connection; with its pulse if it gets a place.
+    /// Serves a connection that does what its pulse tells; one of a `surplus` takes no place.
     pub(super) fn serve(
         &mut self,
         task: impl Future<Output = ()> + Send + 'static,
-        pulse: Option<Arc<Pulse>>,
+        pulse: Arc<Pulse>,
+        surplus: bool,
     ) {
         let task = self.tasks.spawn(task);
-        if let Some(pulse) = pulse {
-            self.seats.insert(task.id(), Seat { pulse, task });
-        }
+        self.taken += usize::from(!surplus);
+        let seat = Seat {
+            pulse,
+            task: task.clone(),
+            surplus,
+        };
+        self.seats.insert(task.id(), seat);
     }
 
-    /// Waits until a connection has ended; none if there is none. Cancel-safe.
+    /// Waits until a connection has ended, and ends those that are over a limit; none if there is none. Cancel-safe.
     pub(super) async fn ended(&mut self) -> Option<()> {
-        let ended = self.tasks.join_next_with_id().await?;
-        self.seats.remove(&match &ended {
+        let ended = loop {
+            tokio::select! { biased;
+                ended = self.tasks.join_next_with_id() => break ended?,
+                _ = self.watch.tick() => self.end_overdue(),
+            }
+        };
+        self.leave(match &ended {
             Ok((id, ())) => *id,
             Err(error) => error.id(),
         });
@@ -85,8 +104,27 @@ impl Places {
         Some(())
     }
 
+    fn end_overdue(&self) {
+        let limits = &self.limits;
+        let overdue = self
+            .seats
+            .values()
+            .filter_map(|seat| Some((seat, seat.pulse.overdue(limits)?)));
+        overdue.for_each(|(seat, reason)| {
+            debug!(reason, "closing a connection");
+            seat.task.abort();
+        });
+    }
+
+    fn leave(&mut self, id: Id) -> Option<Seat> {
+        let seat = self.seats.remove(&id)?;
+        self.taken -= usize::from(!seat.surplus);
+        Some(seat)
+    }
+
     /// Lets the last answers out.
-    pub(super) async fn drain(mut self, finish: &CancellationToken, grace: Duration) {
+    pub(super) async fn drain(mut self, finish: &CancellationToken) {
+        let grace = self.limits.grace;
         let overdue = async {
             finish.cancelled().await;
             sleep(grace).await;
@@ -106,12 +144,12 @@ impl Places {
 
     /// Ends the connection of the stranger who has asked nothing for the longest time; false if there is none.
     fn give_way(&mut self) -> bool {
-        let strangers = self.seats.iter();
-        let waiting = strangers.filter_map(|(id, seat)| Some((seat.pulse.strange_since()?, *id)));
+        let seated = self.seats.iter().filter(|(_, seat)| !seat.surplus);
+        let waiting = seated.filter_map(|(id, seat)| Some((seat.pulse.strange_since()?, *id)));
         let Some((_, id)) = waiting.min_by_key(|(since, _)| *since) else {
             return false;
         };
-        if let Some(seat) = self.seats.remove(&id) {
+        if let Some(seat) = self.leave(id) {
             debug!("closing a connection that asks nothing: a new one needs its place");
             seat.task.abort();
         }

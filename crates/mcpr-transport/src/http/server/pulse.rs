@@ -89,17 +89,9 @@ impl Pulse {
         self.0.lock().unread
     }
 
-    /// The answer was made; it may take long to be written.
+    /// The answer was written, or given up.
     pub(super) fn answered(&self) {
         self.0.lock().enter(Phase::Idle);
-    }
-
-    /// The client has taken something: what it waits for next counts from then on.
-    pub(super) fn taken(&self) {
-        let mut marks = self.0.lock();
-        if marks.phase == Phase::Idle {
-            marks.enter(Phase::Idle);
-        }
     }
 
     /// The client takes nothing for now.
@@ -196,23 +188,6 @@ mod tests {
         assert!(pulse.overdue(&limits).is_some());
         pulse.heard();
         assert_eq!(pulse.overdue(&limits), None, "another phase");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn who_still_takes_an_answer_does_not_owe_a_request() {
-        let limits = Limits::default();
-        let pulse = Pulse::new();
-        pulse.met();
-        pulse.asked(false);
-        pulse.answered();
-        for _ in 0..5 {
-            assert_eq!(pulse.overdue(&limits), None);
-            tokio::time::advance(limits.idle_time).await;
-            pulse.taken();
-        }
-        assert_eq!(pulse.overdue(&limits), None);
-        tokio::time::advance(limits.idle_time).await;
-        assert!(pulse.overdue(&limits).is_some());
     }
 
     #[tokio::test(start_paused = true)]

@@ -67,6 +67,25 @@ pub enum Refusal {
     /// 400: the body ended before its end.
     #[error("the body is broken off or wrongly framed: send the request again")]
     Broken,
+    /// 400: what came is no request of HTTP/1.1, or could be read as more than one (RFC 9112).
+    #[error("this is no request of HTTP/1.1: {0}")]
+    Malformed(&'static str),
+    /// 431: the head of the request is larger than allowed.
+    #[error(
+        "the head of the request is larger than {limit} bytes or has more than {fields} fields: send less"
+    )]
+    LongHead {
+        /// The largest head that is taken, in bytes.
+        limit: usize,
+        /// The most header fields that are taken.
+        fields: usize,
+    },
+    /// 501: the body is compressed on its way, by a `Transfer-Encoding` beside `chunked`.
+    #[error("the body has a Transfer-Encoding beside `chunked`: send it as it is")]
+    Coding,
+    /// 505: the request is of another version of HTTP.
+    #[error("this address speaks HTTP/1.1 and HTTP/1.0")]
+    Version,
     /// 400: the request came without TLS to an address that speaks it.
     #[error("this address speaks https: call it with https:// in place of http://")]
     Plain,
@@ -98,7 +117,10 @@ impl Refusal {
             Self::MediaType(_) | Self::Encoded(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
-            Self::Broken | Self::Plain => StatusCode::BAD_REQUEST,
+            Self::Broken | Self::Plain | Self::Malformed(_) => StatusCode::BAD_REQUEST,
+            Self::LongHead { .. } => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            Self::Coding => StatusCode::NOT_IMPLEMENTED,
+            Self::Version => StatusCode::HTTP_VERSION_NOT_SUPPORTED,
             Self::Full { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::Fault { .. } => StatusCode::INTERNAL_SERVER_ERROR,
         }

@@ -77,6 +77,23 @@ impl Reply {
     }
 }
 
+/// What makes an event stream pass through what stands between.
+const UNDELAYED: &[(&str, &str)] = &[("cache-control", "no-cache"), ("x-accel-buffering", "no")];
+
+impl Content {
+    /// The header fields that follow from what the body is.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let (kind, more) = match self {
+            Self::Empty => (None, &[][..]),
+            Self::Json(_) => (Some("application/json"), &[][..]),
+            Self::Text(_, kind) => (Some(*kind), &[][..]),
+            Self::Events(_) => (Some("text/event-stream"), UNDELAYED),
+        };
+        let kind = kind.map(|kind| ("content-type", kind));
+        kind.into_iter().chain(more.iter().copied())
+    }
+}
+
 impl fmt::Debug for Content {
     /// Only the kind and the size; payloads never reach a log.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

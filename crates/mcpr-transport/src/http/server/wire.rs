@@ -75,14 +75,6 @@ impl Wire {
         }
     }
 
-    /// Notes that the client has taken something, or that it takes nothing.
-    fn note_write(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if written.is_ready() {
-            self.pulse.taken();
-        }
-        self.note(written)
-    }
-
     /// Notes whether the client takes what is written.
     fn note<T>(&mut self, written: Poll<T>) -> Poll<T> {
         match (written.is_pending(), self.stuck) {
@@ -127,7 +119,7 @@ impl AsyncRead for Wire {
 impl AsyncWrite for Wire {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
         let written = either!(&mut self.socket, stream => Pin::new(stream).poll_write(cx, from));
-        self.note_write(written)
+        self.note(written)
     }
 
     fn poll_write_vectored(
@@ -136,7 +128,7 @@ impl AsyncWrite for Wire {
         from: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = either!(&mut self.socket, stream => Pin::new(stream).poll_write_vectored(cx, from));
-        self.note_write(written)
+        self.note(written)
     }
 
     fn is_write_vectored(&self) -> bool {

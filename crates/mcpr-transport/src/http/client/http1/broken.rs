@@ -2,6 +2,8 @@
 
 use std::io;
 
+use super::NotChunked;
+
 /// What is wrong with a connection; `Display` completes "no answer from it: ...".
 #[derive(Debug, thiserror::Error)]
 pub(in super::super) enum Broken {
@@ -18,8 +20,8 @@ pub(in super::super) enum Broken {
     LongHead,
     #[error("the length of its answer makes no sense")]
     Length,
-    #[error("its answer is not chunked as HTTP/1.1 wants it")]
-    Chunk,
+    #[error(transparent)]
+    Chunk(#[from] NotChunked),
     #[error("it tells again and again of an answer that does not come")]
     Informed,
     #[error("it changes to a protocol that nobody asked for")]

@@ -6,10 +6,8 @@ use std::ops::Range;
 use bytes::{Buf, Bytes, BytesMut};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use httparse::{Header, ParserConfig, Response, Status};
-use memchr::memchr_iter;
 
-use super::chunked::Chunks;
-use super::{Broken, body::Body};
+use super::{Body, Broken, Chunks, Fields, Length, Transfer, blank, end_of_head};
 
 /// The longest head that is read, in bytes.
 const LONGEST: usize = 256 * 1024;
@@ -38,47 +36,15 @@ pub(super) struct Frame {
     pub(super) persistent: bool,
 }
 
-/// What the fields say that concerns the connection.
-#[derive(Default)]
-struct Facts {
-    length: Length,
-    transfer: Option<Transfer>,
-    close: bool,
-    keep: bool,
-}
-
-/// What `Content-Length` says.
-#[derive(Clone, Copy, Default)]
-enum Length {
-    #[default]
-    Unsaid,
-    Said(u64),
-    /// It is no number, or several.
-    Senseless,
-}
-
-/// What `Transfer-Encoding` says.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Transfer {
-    /// `chunked` is applied last.
-    Chunked,
-    /// Something else is, so that the body goes on until the connection ends.
-    Other,
-}
-
 impl Head {
     /// Takes the head off what came, once all of it is there. `seen` is how much of it was looked through
     /// before, and is for this function alone.
     pub(super) fn take(came: &mut BytesMut, seen: &mut usize) -> Result<Option<(Self, Frame)>, Broken> {
-        let blank = came
-            .iter()
-            .take_while(|byte| matches!(byte, b'\r' | b'\n'))
-            .count();
-        came.advance(blank);
+        came.advance(blank(came));
         if !came.starts_with(&BEGINNING[..BEGINNING.len().min(came.len())]) {
             return Err(Broken::Head(httparse::Error::Version));
         }
-        let Some(length) = end(came, seen) else {
+        let Some(length) = end_of_head(came, seen) else {
             return if came.len() < LONGEST {
                 Ok(None)
             } else {
@@ -104,27 +70,25 @@ impl Head {
             keep_alive: None,
             is_packed: false,
         };
-        let mut facts = Facts::default();
+        let mut fields = Fields::default();
         for field in &*parsed.headers {
-            head.note(field, &mut facts);
+            fields.note(field.name, field.value);
+            head.note(field);
         }
-        let frame = facts.frame(head.status, minor)?;
+        let frame = Frame::of(&fields, head.status, minor)?;
         Ok((head, frame))
     }
 
     /// Looks at one field; names differ in length, so that one comparison decides for most.
-    fn note(&mut self, field: &Header<'_>, facts: &mut Facts) {
+    fn note(&mut self, field: &Header<'_>) {
         let (name, value) = (field.name, field.value);
         let is = |known: &str| name.eq_ignore_ascii_case(known);
         match name.len() {
-            10 if is("connection") => facts.connection(value),
             10 if is("keep-alive") => self.keep_alive = Some(self.place_of(value)),
             12 if is("content-type") => {
                 self.content_type.get_or_insert(place(&self.text, value));
             }
-            14 if is("content-length") => facts.content_length(value),
             16 if is("content-encoding") => self.is_packed |= is_coding(value),
-            17 if is("transfer-encoding") => facts.transfer_encoding(value),
             _ => {}
         }
     }
@@ -159,50 +123,21 @@ impl Head {
     }
 }
 
-impl Facts {
-    fn connection(&mut self, value: &[u8]) {
-        for option in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
-            self.close |= option.eq_ignore_ascii_case(b"close");
-            self.keep |= option.eq_ignore_ascii_case(b"keep-alive");
-        }
-    }
-
-    fn content_length(&mut self, value: &[u8]) {
-        for one in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
-            let digits = !one.is_empty() && one.iter().all(u8::is_ascii_digit);
-            let length = std::str::from_utf8(one).ok().filter(|_| digits);
-            self.length = match (length.and_then(|length| length.parse().ok()), self.length) {
-                (Some(length), Length::Unsaid) => Length::Said(length),
-                (Some(length), Length::Said(before)) if length == before => Length::Said(length),
-                _ => Length::Senseless,
-            };
-        }
-    }
-
-    fn transfer_encoding(&mut self, value: &[u8]) {
-        let last = value.rsplit(|&byte| byte == b',').next().unwrap_or_default();
-        let chunked = last.trim_ascii().eq_ignore_ascii_case(b"chunked");
-        self.transfer = Some(if chunked {
-            Transfer::Chunked
-        } else {
-            Transfer::Other
-        });
-    }
-
+impl Frame {
     /// Where the body ends (RFC 9112, section 6.3); an answer that says it twice is the last one.
-    fn frame(&self, status: StatusCode, minor: u8) -> Result<Frame, Broken> {
-        let stays = !self.close && (minor > 0 || self.keep);
-        let (body, persistent) = match (self.transfer, self.length) {
+    fn of(fields: &Fields, status: StatusCode, minor: u8) -> Result<Self, Broken> {
+        let stays = fields.stays(minor);
+        let (body, persistent) = match (fields.transfer, fields.length) {
             _ if has_no_body(status) => (Body::Sized(0), stays),
-            (Some(Transfer::Chunked), length) => {
+            (Some(Transfer::Chunked | Transfer::Packed), length) => {
                 let plain = matches!(length, Length::Unsaid) && minor > 0;
-                (Body::Chunked(Chunks::new()), stays && plain)
+                (Body::Chunked(Chunks::of_answer()), stays && plain)
             }
             (Some(Transfer::Other), _) | (None, Length::Unsaid) => (Body::UntilEnd, false),
             (None, Length::Said(length)) => (Body::Sized(length), stays),
             (None, Length::Senseless) => return Err(Broken::Length),
         };
-        Ok(Frame { body, persistent })
+        Ok(Self { body, persistent })
     }
 }
 
@@ -220,21 +155,6 @@ pub(in super::super) fn is_coding(value: &[u8]) -> bool {
 fn place(text: &[u8], part: &[u8]) -> Range<usize> {
     let start = part.as_ptr() as usize - text.as_ptr() as usize;
     start..start + part.len()
-}
-
-/// How long the head is, if all of it came: it ends with an empty line.
-fn end(came: &[u8], seen: &mut usize) -> Option<usize> {
-    // The last two bytes may be the beginning of that line.
-    let from = seen.saturating_sub(2);
-    *seen = came.len();
-    let lines = memchr_iter(b'\n', &came[from..]).map(|at| from + at + 1);
-    lines
-        .filter_map(|next| match came[next..] {
-            [b'\n', ..] => Some(next + 1),
-            [b'\r', b'\n', ..] => Some(next + 2),
-            _ => None,
-        })
-        .next()
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ async fn what_a_server_does_wrong_is_told() {
         ),
         (
             format!("{ok}transfer-encoding: chunked\r\n\r\nzz\r\n"),
-            "200 its answer is not chunked as HTTP/1.1 wants it",
+            "200 its body is not chunked as HTTP/1.1 wants it",
         ),
         (
             format!("{ok}content-length: many\r\n\r\n"),

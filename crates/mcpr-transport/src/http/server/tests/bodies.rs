@@ -239,6 +239,58 @@ async fn a_front_words_its_own_statuses_and_headers() {
 }
 
 #[tokio::test]
+async fn what_is_no_request_hears_why_on_its_last_answer() {
+    let server = Server::echo(Options::default());
+    let doubtful = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n";
+    for (text, status) in [
+        (
+            request("POST", "/mcp", doubtful) + "0\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n",
+            400,
+        ),
+        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(), 505),
+        (
+            request("POST", "/mcp", "Transfer-Encoding: gzip, chunked\r\n"),
+            501,
+        ),
+        ("\x16\x03\x01".to_owned(), 400),
+    ] {
+        let mut client = server.client().await;
+        client.send(&text).await;
+        let answer = client.answer().await;
+        assert_eq!(
+            (answer.status, answer.header("connection")),
+            (status, Some("close")),
+            "{text}"
+        );
+        assert!(answer.json()["error"]["message"].is_string(), "{answer:?}");
+        assert_eq!(client.rest().await, "", "what follows is not read as a request");
+    }
+}
+
+#[tokio::test]
+async fn a_head_is_asked_for_without_a_body() {
+    let server = Server::echo(Options::default());
+    let mut client = server.client().await;
+    client.send(request("HEAD", "/healthz", "")).await;
+    let head = client.head().await;
+    assert_eq!((head.status, head.header("content-length")), (200, Some("15")));
+    client.send(request("GET", "/healthz", "")).await;
+    assert_eq!(client.answer().await.body, r#"{"status":"ok"}"#);
+}
+
+#[tokio::test]
+async fn an_old_client_keeps_its_connection_only_if_it_says_so() {
+    let server = Server::echo(Options::default());
+    let old = |headers: &str| post("/mcp", headers, "{}").replace("HTTP/1.1", "HTTP/1.0");
+    let mut client = server.client().await;
+    client.send(old("Connection: keep-alive\r\n")).await;
+    assert_eq!(client.answer().await.header("connection"), Some("keep-alive"));
+    client.send(old("")).await;
+    assert_eq!(client.answer().await.header("connection"), Some("close"));
+    assert_eq!(client.rest().await, "");
+}
+
+#[tokio::test]
 async fn requests_sent_ahead_are_answered_in_turn() {
     let server = Server::echo(Options::default());
     let mut client = server.client().await;

@@ -135,6 +135,40 @@ async fn sec_05_connections_that_ask_nothing_are_closed() {
     assert!(within(idle_for, limits.idle_time), "{idle_for:?}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn sec_05_a_head_that_begins_behind_a_request_has_the_time_of_a_head() {
+    let limits = Limits::default();
+    let server = Server::echo(Options::default());
+    let mut client = server.client().await;
+    client.send(post("/mcp", "", "{}") + "POST /mcp HTTP").await;
+    client.answer().await;
+    let start = Instant::now();
+    client.rest().await;
+    assert!(
+        start.elapsed() <= limits.head_time + 2 * limits.watch(),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+#[tokio::test]
+async fn b47_a_request_that_has_begun_at_the_end_is_answered() {
+    let server = Server::echo(Options::default());
+    let mut client = server.client().await;
+    let text = post("/mcp", "", "{}");
+    let (begun, rest) = text.split_at(20);
+    client.send(post("/mcp", "", "1") + begun).await;
+    client.answer().await;
+    server.shutdown.cancel();
+    client.send(rest).await;
+    let answer = client.answer().await;
+    assert_eq!(
+        (answer.body.as_str(), answer.header("connection")),
+        ("{}", Some("close"))
+    );
+    server.serving.await.unwrap().unwrap();
+}
+
 #[tokio::test]
 async fn a_local_socket_is_served_without_host_checks() {
     let home = tempfile::tempdir().unwrap();

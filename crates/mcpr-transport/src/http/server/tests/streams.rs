@@ -106,7 +106,33 @@ async fn a_client_that_leaves_ends_its_stream() {
 }
 
 #[tokio::test]
+async fn an_old_client_hears_events_until_the_connection_ends() {
+    let (server, mut opened, _) = streaming();
+    let mut client = server.client().await;
+    client.send(get().replace("HTTP/1.1", "HTTP/1.0")).await;
+    let head = client.head().await;
+    assert_eq!(
+        (head.header("transfer-encoding"), head.header("connection")),
+        (None, Some("close"))
+    );
+    let feed = opened.recv().await.unwrap();
+    feed.send("1").unwrap();
+    drop(feed);
+    assert_eq!(client.rest().await, "event: message\ndata: 1\n\n");
+}
+
+#[tokio::test]
 async fn a_client_that_leaves_ends_its_call() {
+    a_client_leaves_after("").await;
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_ends_its_call_whatever_it_has_sent_behind_it() {
+    a_client_leaves_after("\r\n").await;
+    a_client_leaves_after(&post("/mcp", "", "{}")).await;
+}
+
+async fn a_client_leaves_after(behind: &str) {
     let (ends, mut ended) = mpsc::unbounded_channel();
     let (starts, mut started) = mpsc::unbounded_channel();
     let server = Server::with(Options::default(), move |_| {
@@ -120,7 +146,7 @@ async fn a_client_that_leaves_ends_its_call() {
         }
     });
     let mut client = server.client().await;
-    client.send(post("/mcp", "", "{}")).await;
+    client.send(post("/mcp", "", "{}") + behind).await;
     started.recv().await.unwrap();
     drop(client);
     assert_eq!(ended.recv().await, Some("dropped"));

@@ -3,8 +3,6 @@
 use bytes::{Buf, Bytes, BytesMut};
 use memchr::memchr;
 
-use super::Broken;
-
 /// How long a line may be that says how long a chunk is.
 const LINE: usize = 4 * 1024;
 /// How many digits the longest size has.
@@ -12,12 +10,19 @@ const SIZE: usize = 16;
 /// How much may come as chunk extensions, and how much behind the last chunk, in bytes.
 const ASIDE: usize = 16 * 1024;
 
+/// What came is not chunked as HTTP/1.1 wants it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("its body is not chunked as HTTP/1.1 wants it")]
+pub(in super::super) struct NotChunked;
+
 /// What has been read of such a body.
 #[derive(Debug)]
-pub(super) struct Chunks {
+pub(in super::super) struct Chunks {
     next: Next,
     /// How much came that is neither data nor size.
     aside: usize,
+    /// Whether a line behind the last chunk may end without a return.
+    lenient: bool,
 }
 
 /// What comes next.
@@ -37,20 +42,30 @@ enum Next {
 }
 
 impl Chunks {
-    pub(super) fn new() -> Self {
+    /// The body of an answer: other clients are not strict about what follows its last chunk either.
+    pub(in super::super) fn of_answer() -> Self {
         Self {
             next: Next::Size,
             aside: 0,
+            lenient: true,
+        }
+    }
+
+    /// The body of a request, behind which another may follow.
+    pub(in super::super) fn of_request() -> Self {
+        Self {
+            lenient: false,
+            ..Self::of_answer()
         }
     }
 
     /// Whether the last chunk has been read and what follows it.
-    pub(super) fn is_at_end(&self) -> bool {
+    pub(in super::super) fn is_at_end(&self) -> bool {
         self.next == Next::Nothing
     }
 
     /// The next data of what came; `None` where more has to come, or nothing does.
-    pub(super) fn take(&mut self, came: &mut BytesMut) -> Result<Option<Bytes>, Broken> {
+    pub(in super::super) fn take(&mut self, came: &mut BytesMut) -> Result<Option<Bytes>, NotChunked> {
         self.skip_frame(came)?;
         let Next::Data(left) = self.next else {
             return Ok(None);
@@ -72,22 +87,22 @@ impl Chunks {
     }
 
     /// Reads what is not data as far as it came.
-    fn skip_frame(&mut self, came: &mut BytesMut) -> Result<(), Broken> {
+    fn skip_frame(&mut self, came: &mut BytesMut) -> Result<(), NotChunked> {
         loop {
             self.next = match self.next {
                 Next::Data(_) | Next::Nothing => return Ok(()),
-                Next::Wrong => return Err(Broken::Chunk),
+                Next::Wrong => return Err(NotChunked),
                 Next::LineEnd if came.len() < 2 => return Ok(()),
                 Next::LineEnd => {
                     let is_line_end = came.starts_with(b"\r\n");
                     came.advance(2);
-                    is_line_end.then_some(Next::Size).ok_or(Broken::Chunk)?
+                    is_line_end.then_some(Next::Size).ok_or(NotChunked)?
                 }
                 Next::Size => match line(came)? {
                     None => return Ok(()),
                     Some(line) => self.begin(&line)?,
                 },
-                Next::Trailer => match trailer(came)? {
+                Next::Trailer => match self.trailer(came)? {
                     None => return Ok(()),
                     Some(line) if line.is_empty() => Next::Nothing,
                     Some(line) => self.pass_over(line.len(), Next::Trailer)?,
@@ -97,16 +112,16 @@ impl Chunks {
     }
 
     /// A chunk begins; what a server says about it beside its size is passed over.
-    fn begin(&mut self, line: &[u8]) -> Result<Next, Broken> {
+    fn begin(&mut self, line: &[u8]) -> Result<Next, NotChunked> {
         let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
         let (size, rest) = line.split_at(digits);
         let said = rest.trim_ascii_start();
         if !(said.is_empty() || said.starts_with(b";")) {
-            return Err(Broken::Chunk);
+            return Err(NotChunked);
         }
         let size = std::str::from_utf8(size).ok();
         let size = size.and_then(|size| u64::from_str_radix(size, 16).ok());
-        let next = match size.ok_or(Broken::Chunk)? {
+        let next = match size.ok_or(NotChunked)? {
             0 => Next::Trailer,
             size => Next::Data(size),
         };
@@ -114,38 +129,41 @@ impl Chunks {
         self.pass_over(digits.saturating_sub(SIZE) + rest.len(), next)
     }
 
-    fn pass_over(&mut self, count: usize, next: Next) -> Result<Next, Broken> {
+    /// The next line behind the last chunk.
+    fn trailer(&self, came: &mut BytesMut) -> Result<Option<Bytes>, NotChunked> {
+        if !self.lenient {
+            return line(came);
+        }
+        let line = any_line(came)?;
+        Ok(line.map(|line| line.slice_ref(line.trim_ascii_end())))
+    }
+
+    fn pass_over(&mut self, count: usize, next: Next) -> Result<Next, NotChunked> {
         self.aside += count;
         if self.aside > ASIDE {
-            Err(Broken::Chunk)
+            Err(NotChunked)
         } else {
             Ok(next)
         }
     }
 }
 
-/// The next line that says how long a chunk is, without its end.
-fn line(came: &mut BytesMut) -> Result<Option<Bytes>, Broken> {
+/// The next line, without its end.
+fn line(came: &mut BytesMut) -> Result<Option<Bytes>, NotChunked> {
     let Some(line) = any_line(came)? else {
         return Ok(None);
     };
     match line.strip_suffix(b"\r\n") {
         Some(text) if memchr(b'\r', text).is_none() => Ok(Some(line.slice_ref(text))),
-        _ => Err(Broken::Chunk),
+        _ => Err(NotChunked),
     }
 }
 
-/// The next line behind the last chunk; other clients are not strict there either.
-fn trailer(came: &mut BytesMut) -> Result<Option<Bytes>, Broken> {
-    let line = any_line(came)?;
-    Ok(line.map(|line| line.slice_ref(line.trim_ascii_end())))
-}
-
-fn any_line(came: &mut BytesMut) -> Result<Option<Bytes>, Broken> {
+fn any_line(came: &mut BytesMut) -> Result<Option<Bytes>, NotChunked> {
     match memchr(b'\n', &came[..came.len().min(LINE)]) {
         Some(end) => Ok(Some(came.split_to(end + 1).freeze())),
         None if came.len() < LINE => Ok(None),
-        None => Err(Broken::Chunk),
+        None => Err(NotChunked),
     }
 }
 
@@ -156,8 +174,8 @@ mod tests {
     use super::*;
 
     /// Reads a body that comes in pieces of `step` bytes; its data, and whether it has ended.
-    fn read(text: &[u8], step: usize) -> Result<(Vec<u8>, bool), Broken> {
-        let (mut chunks, mut came, mut data) = (Chunks::new(), BytesMut::new(), Vec::new());
+    fn read(text: &[u8], step: usize) -> Result<(Vec<u8>, bool), NotChunked> {
+        let (mut chunks, mut came, mut data) = (Chunks::of_answer(), BytesMut::new(), Vec::new());
         for piece in text.chunks(step) {
             came.extend_from_slice(piece);
             while let Some(part) = chunks.take(&mut came)? {
@@ -183,7 +201,7 @@ mod tests {
     #[test]
     fn the_end_is_known_with_the_last_data() {
         let mut came = BytesMut::from(&b"2\r\n{}\r\n0\r\n\r\n"[..]);
-        let mut chunks = Chunks::new();
+        let mut chunks = Chunks::of_answer();
         assert_eq!(chunks.take(&mut came).unwrap().unwrap(), "{}");
         assert!(chunks.is_at_end() && came.is_empty());
     }

@@ -1,13 +1,12 @@
-//! The body of an answer, however it is marked off (RFC 9112, section 6).
+//! The body of a message, however it is marked off (RFC 9112, section 6).
 
 use bytes::{Bytes, BytesMut};
 
-use super::Broken;
-use super::chunked::Chunks;
+use super::{Chunks, NotChunked};
 
 /// What is still to come of a body.
 #[derive(Debug)]
-pub(super) enum Body {
+pub(in super::super) enum Body {
     /// So many bytes.
     Sized(u64),
     Chunked(Chunks),
@@ -17,7 +16,7 @@ pub(super) enum Body {
 
 impl Body {
     /// The next part of what came, if any of it is data.
-    pub(super) fn take(&mut self, came: &mut BytesMut) -> Result<Option<Bytes>, Broken> {
+    pub(in super::super) fn take(&mut self, came: &mut BytesMut) -> Result<Option<Bytes>, NotChunked> {
         let count = match self {
             Self::Chunked(chunks) => return chunks.take(came),
             Self::Sized(left) => usize::try_from(*left).map_or(came.len(), |left| left.min(came.len())),
@@ -30,7 +29,7 @@ impl Body {
     }
 
     /// Whether nothing more belongs to it.
-    pub(super) fn is_at_end(&self) -> bool {
+    pub(in super::super) fn is_at_end(&self) -> bool {
         match self {
             Self::Sized(left) => *left == 0,
             Self::Chunked(chunks) => chunks.is_at_end(),
@@ -39,13 +38,13 @@ impl Body {
     }
 
     /// How many bytes have to come before there is all of it, where it is no longer than `whole`.
-    pub(super) fn missing(&self, came: usize, whole: usize) -> Option<usize> {
+    pub(in super::super) fn missing(&self, came: usize, whole: usize) -> Option<usize> {
         let left = self.left().and_then(|left| usize::try_from(left).ok())?;
         (came < left && left <= whole).then(|| left - came)
     }
 
     /// How many bytes are still to be taken, where that was said.
-    pub(super) fn left(&self) -> Option<u64> {
+    pub(in super::super) fn left(&self) -> Option<u64> {
         match self {
             Self::Sized(left) => Some(*left),
             _ => None,
