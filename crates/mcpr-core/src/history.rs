@@ -17,6 +17,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub(crate) use self::ids::id_before;
 use self::waiting::Waiting;
 use self::writer::Writer;
 use crate::layers::Layer;

@@ -211,7 +211,19 @@ impl HistoryStore for Sqlite {
     }
 
     async fn calls(&self, query: CallQuery) -> Result<Vec<CallRow>, StoreError> {
-        self.0.run(move |db| history::list(db, &query)).await
+        let mut found = Vec::new();
+        let mut behind = None;
+        loop {
+            let most = if query.limit == 0 { usize::MAX } else { query.limit } - found.len();
+            let asked = query.clone();
+            let step = move |db: &mut Connection| history::search(db, &asked, behind.as_deref(), most);
+            let mut step = self.0.run(step).await?;
+            found.append(&mut step.outcome);
+            match step.next {
+                Some(next) => behind = Some(next),
+                None => return Ok(found),
+            }
+        }
     }
 
     async fn call(&self, id: &str) -> Result<Option<CallRow>, StoreError> {
@@ -220,7 +232,19 @@ impl HistoryStore for Sqlite {
     }
 
     async fn delete_calls(&self, query: CallQuery) -> Result<u64, StoreError> {
-        self.0.run(move |db| history::delete(db, &query)).await
+        let (mut gone, mut behind) = (0, None);
+        loop {
+            let asked = query.clone();
+            let step = move |db: &mut Connection| history::delete(db, &asked, behind.as_deref());
+            let step = self.0.run(step).await?;
+            gone += step.outcome;
+            match step.next {
+                Some(next) => behind = Some(next),
+                None => break,
+            }
+        }
+        self.0.run(|db| history::clear_log(db)).await?;
+        Ok(gone)
     }
 
     async fn prune_calls(&self, older_than_ms: Option<i64>, max_bytes: u64) -> Result<u64, StoreError> {

@@ -567,6 +567,75 @@ async fn log_06_what_is_forgotten_on_purpose_is_not_in_the_file_any_more() {
 }
 
 #[tokio::test]
+async fn log_06_nothing_is_left_of_rows_that_were_written_anew_before() {
+    let (_folder, path) = place();
+    let store = open(&path).await.unwrap();
+    let calls = (0..400).map(|number| CallRow {
+        id: format!("h_{number:03}"),
+        arguments: Some(format!("S3CRET1{}", "x".repeat(200))),
+        ..CallRow::default()
+    });
+    for call in calls {
+        store.put_calls([call].into()).await.unwrap();
+        store.prune_calls(None, 20_000).await.unwrap();
+    }
+
+    store.delete_calls(CallQuery::default()).await.unwrap();
+
+    let bytes = fs::read(&path).unwrap();
+    assert!(!bytes.windows(7).any(|window| window == b"S3CRET1"));
+}
+
+#[tokio::test]
+async fn log_06_many_rows_are_searched_and_forgotten_step_by_step() {
+    let (_folder, path) = place();
+    let store = open(&path).await.unwrap();
+    for number in 0..300 {
+        let call = CallRow {
+            id: format!("h_{number:03}"),
+            tool: Some(if number % 2 == 0 { "even" } else { "odd" }.to_owned()),
+            ..CallRow::default()
+        };
+        store.put_calls([call].into()).await.unwrap();
+    }
+    let even = |limit| CallQuery {
+        tool: Some("even".into()),
+        limit,
+        ..CallQuery::default()
+    };
+
+    let ids = |calls: Vec<CallRow>| calls.into_iter().map(|call| call.id).collect::<Vec<_>>();
+    let all: Vec<_> = (0..300)
+        .rev()
+        .filter(|n| n % 2 == 0)
+        .map(|n| format!("h_{n:03}"))
+        .collect();
+    assert_eq!(ids(store.calls(even(0)).await.unwrap()), all);
+    assert_eq!(ids(store.calls(even(100)).await.unwrap()), all[..100]);
+    assert_eq!(store.delete_calls(even(0)).await.unwrap(), 150);
+    assert_eq!(store.calls(CallQuery::default()).await.unwrap().len(), 150);
+    assert_eq!(counted(&path), (150, true));
+}
+
+#[tokio::test]
+async fn log_06_a_damaged_row_of_an_older_mcpr_does_not_keep_it_from_being_brought_up_to_date() {
+    let (_folder, path) = place();
+    earlier(&path, 6);
+    meddle(
+        &path,
+        "INSERT INTO call_batches VALUES ('h_9', 'h_9', 0, 9, '[[\"h_9\",');",
+    );
+
+    let store = open(&path).await.unwrap();
+
+    let calls = store.calls(CallQuery::default()).await.unwrap();
+    assert_eq!(
+        calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(),
+        ["h_0"]
+    );
+}
+
+#[tokio::test]
 async fn log_06_a_row_that_cannot_be_read_hides_no_other() {
     let (_folder, path) = place();
     let store = open(&path).await.unwrap();

@@ -10,12 +10,16 @@ mod known;
 mod pairs;
 mod shapes;
 mod spellings;
+mod unescape;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
+
+use self::unescape::{DEPTH, Plain};
 
 pub(crate) use clear::is_known_plain;
 pub(crate) use known::{Known, TELLING};
@@ -34,7 +38,8 @@ impl Secrets {
     /// Registers the value of a header, an environment variable or a token.
     ///
     /// Also registered are the ways in which the value is likely to be quoted: as the JSON of several
-    /// languages, a URL and a form spell it, in small letters, without its scheme (`Bearer …`), and each long line of it. Values under six characters are
+    /// languages, a URL and a form spell it, in small letters, without its scheme (`Bearer …`), and each long line of it;
+    /// behind any other escapes it is found by what they mean. Values under six characters are
     /// ignored, since replacing every `1` or `true` would make the log unreadable.
     pub fn add(&self, value: &str) {
         Arc::make_mut(&mut self.0.write()).add(value);
@@ -142,10 +147,47 @@ pub(crate) fn scrub<'t>(known: &Known, text: &'t str) -> Cow<'t, str> {
 }
 
 fn searched<'t>(known: &Known, text: &'t str) -> Cow<'t, str> {
-    match known.scrub(text) {
+    let told = match known.scrub(text) {
         Cow::Borrowed(text) => shapes::scrub(text),
         Cow::Owned(text) => Cow::Owned(shapes::scrub(&text).into_owned()),
+    };
+    let quoted = quoted(known, &told);
+    match quoted.is_empty() {
+        true => told,
+        false => Cow::Owned(marked(&told, quoted).into_owned()),
     }
+}
+
+/// Where secrets stand that are told only by what the escapes around and in them mean.
+fn quoted(known: &Known, text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut plain = Plain::of(text);
+    for _ in 0..DEPTH {
+        plain = plain.and_then(|plain| plain.unescaped());
+        let Some(plain) = &plain else { break };
+        let gaps = known.gaps(&plain.text).chain(shapes::gaps(&plain.text));
+        found.extend(gaps.map(|gap| plain.place(gap)).filter(|gap| !gap.is_empty()));
+    }
+    found.sort_by_key(|gap| gap.start);
+    found
+}
+
+/// The text with a mark in the place of every gap; of those that overlap there is one.
+fn marked(text: &str, gaps: impl IntoIterator<Item = Range<usize>>) -> Cow<'_, str> {
+    let mut told = String::new();
+    let mut copied = 0;
+    for gap in gaps {
+        if told.is_empty() || gap.start >= copied {
+            told.push_str(&text[copied..gap.start]);
+            told.push_str(MARK);
+        }
+        copied = copied.max(gap.end);
+    }
+    if told.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    told.push_str(&text[copied..]);
+    Cow::Owned(told)
 }
 
 /// A URL in pieces that lie one after the other.

@@ -42,6 +42,12 @@ impl Ids {
     }
 }
 
+/// An id before those of all that began then or later.
+pub(crate) fn id_before(at_ms: i64) -> String {
+    let begin = u64::try_from(at_ms).unwrap_or_default() << NUMBER_BITS;
+    spelled(begin.saturating_sub(1)).as_str().to_owned()
+}
+
 impl Id {
     pub(super) fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).expect("letters and digits are UTF-8")
@@ -59,6 +65,17 @@ fn spelled(value: u64) -> Id {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn log_06_what_began_at_a_time_has_a_later_id_than_the_one_before_it() {
+        let mut ids = Ids::default();
+        for at in [0, 1, 1_700_000_000_000] {
+            let id = ids.next(at);
+            assert!(at == 0 || id.as_str() > id_before(at).as_str(), "{at}");
+            assert!(id.as_str() < id_before(at + 2).as_str(), "{at}");
+        }
+        assert!(id_before(-5) <= id_before(0));
+    }
 
     #[test]
     fn log_06_ids_are_short_and_sort_by_time_even_if_the_clock_goes_back() {

@@ -11,6 +11,7 @@ use mcpr_store::{CallQuery, CallRow, StoreError};
 use mcpr_telemetry::rfc3339;
 
 use super::Operator;
+use crate::history::id_before;
 
 impl Execute<ListHistory, Principal> for Operator {
     async fn execute(&self, _: &Principal, asked: ListHistory) -> Result<HistoryList, Failure> {
@@ -51,9 +52,10 @@ impl Execute<PurgeHistory, Principal> for Operator {
 
 /// One more than fits on a page, which tells whether there are more.
 fn query(asked: ListHistory) -> Result<CallQuery, Failure> {
+    let since_ms = millis(asked.since.as_deref())?;
     Ok(CallQuery {
         limit: asked.page_size() + 1,
-        since_ms: millis(asked.since.as_deref())?,
+        since_ms,
         until_ms: millis(asked.until.as_deref())?,
         slower_than_us: asked.slower_than_ms.map(|limit| limit.saturating_mul(1000)),
         server: asked.server,
@@ -63,7 +65,8 @@ fn query(asked: ListHistory) -> Result<CallQuery, Failure> {
         method: None,
         text: asked.text,
         before: asked.before,
-        after: asked.after,
+        // Ids go by time, and rows by ids: what is too early is not even read.
+        after: asked.after.max(since_ms.map(id_before)),
     })
 }
 

@@ -102,6 +102,8 @@ fn connect(path: &Path) -> Result<Connection, Fault> {
     patiently(|| use_log(&db))?;
     db.pragma_update(None, "synchronous", "NORMAL")?;
     db.pragma_update(None, "cache_size", -CACHE)?;
+    // What is forgotten leaves nothing in pages that are free: nobody overwrites those later.
+    db.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     schema::migrate(&mut db)?;
     Ok(db)
 }

@@ -10,6 +10,8 @@ use crate::{CallBatch, CallQuery, CallRow};
 
 /// So many rows are dropped as one change at the most.
 const STEP: u32 = 16;
+/// So many rows are searched before others have their turn.
+const PAGE: usize = 64;
 
 /// The rows that may have calls within these bounds, which [`bounds`] gives.
 const WITHIN: &str =
@@ -19,21 +21,42 @@ pub(super) fn put(db: &mut Connection, calls: CallBatch) -> Result<(), Fault> {
     change(db, |tx| insert(tx, &with_those_among(tx, calls)?))
 }
 
-pub(super) fn list(db: &Connection, query: &CallQuery) -> Result<Vec<CallRow>, Fault> {
-    let limit = if query.limit == 0 { usize::MAX } else { query.limit };
+/// What one step of going through the rows has come to.
+pub(super) struct Step<T> {
+    pub(super) outcome: T,
+    /// The last row of it, behind which the next one begins; none at the end.
+    pub(super) next: Option<String>,
+}
+
+/// One step of a search, from the newest row on or from the one before `behind`: at most so many calls.
+pub(super) fn search(
+    db: &Connection,
+    query: &CallQuery,
+    behind: Option<&str>,
+    most: usize,
+) -> Result<Step<Vec<CallRow>>, Fault> {
     let mut select = db.prepare_cached(&format!(
-        "SELECT calls FROM call_batches WHERE {WITHIN} ORDER BY last DESC"
+        "SELECT calls, last FROM call_batches WHERE {WITHIN} AND (?4 IS NULL OR last < ?4) ORDER BY last DESC"
     ))?;
-    let mut rows = select.query(bounds(query))?;
-    let mut found = Vec::new();
-    while found.len() < limit
-        && let Some(row) = rows.next()?
-    {
-        let newest = read(row)?.into_iter().rev();
-        let meant = newest.filter(|call| query.means(call));
-        found.extend(meant.take(limit - found.len()));
+    let mut rows = select.query(bounds(query, behind))?;
+    let (mut found, mut last) = (Vec::new(), None);
+    for _ in 0..PAGE {
+        last = match rows.next()? {
+            Some(row) if found.len() < most => {
+                let meant = read(row)?.into_iter().rev().filter(|call| query.means(call));
+                found.extend(meant.take(most - found.len()));
+                Some(row.get(1)?)
+            }
+            _ => None,
+        };
+        if last.is_none() {
+            break;
+        }
     }
-    Ok(found)
+    Ok(Step {
+        outcome: found,
+        next: last,
+    })
 }
 
 /// Of all whose ids begin so, the one with this very id comes first.
@@ -61,16 +84,24 @@ pub(super) fn one(db: &Connection, id: &str) -> Result<Option<CallRow>, Fault> {
     Ok(found)
 }
 
-/// What is forgotten because somebody wants it is overwritten in the file, and leaves the log behind it.
-pub(super) fn delete(db: &mut Connection, query: &CallQuery) -> Result<u64, Fault> {
-    db.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
-    let gone = change(db, |tx| {
-        forget(tx, WITHIN, bounds(query), |call| query.means(call))
-    });
-    db.pragma_update_and_check(None, "secure_delete", false, |_| Ok(()))?;
-    // Where another process reads at this moment it cannot be done; the log is overwritten in time.
+/// One step of forgetting what somebody wants forgotten, from the oldest row on or from the one behind `behind`; how
+/// many calls are gone.
+pub(super) fn delete(
+    db: &mut Connection,
+    query: &CallQuery,
+    behind: Option<&str>,
+) -> Result<Step<u64>, Fault> {
+    let rows = format!("{WITHIN} AND (?4 IS NULL OR last > ?4)");
+    change(db, |tx| {
+        forget(tx, &rows, bounds(query, behind), |call| query.means(call))
+    })
+}
+
+/// Leaves nothing of what was forgotten in the log beside the file. Where another process reads at this moment it
+/// cannot be done; the log is overwritten in time.
+pub(super) fn clear_log(db: &Connection) -> Result<(), Fault> {
     let _ = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-    gone
+    Ok(())
 }
 
 /// One step of dropping what is too old and what is too much; how many calls are gone, 0 at the end. Steps, so that
@@ -78,10 +109,9 @@ pub(super) fn delete(db: &mut Connection, query: &CallQuery) -> Result<u64, Faul
 pub(super) fn prune(db: &mut Connection, older_than_ms: Option<i64>, max_bytes: u64) -> Result<u64, Fault> {
     if let Some(limit) = older_than_ms {
         let is_old = |call: &CallRow| call.at_ms < limit;
-        let rows = "last IN (SELECT last FROM call_batches WHERE oldest_ms < ? ORDER BY last LIMIT 16)";
-        let gone = change(db, |tx| forget(tx, rows, [limit], is_old))?;
-        if gone > 0 {
-            return Ok(gone);
+        let step = change(db, |tx| forget(tx, "oldest_ms < ?", [limit], is_old))?;
+        if step.outcome > 0 {
+            return Ok(step.outcome);
         }
     }
     let bytes: i64 = db.query_row("SELECT bytes FROM calls_size", [], |row| row.get(0))?;
@@ -116,37 +146,41 @@ fn drop_oldest(tx: &Connection, surplus: u64) -> Result<u64, Fault> {
 fn drop_part(tx: &Connection, surplus: i64) -> Result<u64, Fault> {
     let oldest = "last = (SELECT min(last) FROM call_batches)";
     let mut left = surplus;
-    forget(tx, oldest, [], |call| {
+    let step = forget(tx, oldest, [], |call| {
         let goes = left > 0;
         left -= call.bytes().cast_signed();
         goes
-    })
+    })?;
+    Ok(step.outcome)
 }
 
-/// Forgets those calls of some rows that are to go; how many there were.
+/// Forgets those calls of the first of these rows that are to go; how many there were.
 fn forget(
     tx: &Connection,
     rows: &str,
     params: impl Params,
     mut goes: impl FnMut(&CallRow) -> bool,
-) -> Result<u64, Fault> {
+) -> Result<Step<u64>, Fault> {
     let mut select = tx.prepare_cached(&format!(
-        "SELECT last FROM call_batches WHERE {rows} ORDER BY last"
+        "SELECT last FROM call_batches WHERE {rows} ORDER BY last LIMIT {STEP}"
     ))?;
     let keys = select.query_map(params, |row| row.get(0))?;
     let keys: Vec<String> = keys.collect::<Result<_, _>>()?;
     let mut gone = 0;
-    for key in keys {
-        let mut calls = calls_of(tx, &key)?;
+    for key in &keys {
+        let mut calls = calls_of(tx, key)?;
         let before = calls.len();
         calls.retain(|call| !goes(call));
         if calls.len() < before || before == 0 {
             gone += (before - calls.len()) as u64;
-            remove(tx, &key)?;
+            remove(tx, key)?;
             insert(tx, &calls.into_iter().collect())?;
         }
     }
-    Ok(gone)
+    Ok(Step {
+        outcome: gone,
+        next: keys.into_iter().nth(STEP as usize - 1),
+    })
 }
 
 /// The calls in their order, with those that were written before among which they lie; their rows are gone then.
@@ -207,11 +241,12 @@ fn insert(tx: &Connection, calls: &CallBatch) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What narrows the rows that a query is about.
-fn bounds(query: &CallQuery) -> [Value; 3] {
+/// What narrows the rows that a step of a query is about.
+fn bounds(query: &CallQuery, behind: Option<&str>) -> [Value; 4] {
     [
         query.before.clone().into(),
         query.after.clone().into(),
         query.until_ms.into(),
+        behind.map(str::to_owned).into(),
     ]
 }

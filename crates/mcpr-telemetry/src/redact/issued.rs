@@ -9,6 +9,9 @@ const BEGINNING: usize = 256;
 /// So long is the first line of a key at most (RFC 7468, 2).
 const LINE: usize = 64;
 
+/// How the frames of private keys end, the second of those of PGP (RFC 9580, 6.2).
+const FRAMES: [&str; 2] = ["PRIVATE KEY-----", "PRIVATE KEY BLOCK-----"];
+
 /// How one kind of credential is written.
 pub(super) struct Kind {
     pub(super) prefix: &'static str,
@@ -88,7 +91,7 @@ pub(super) const KINDS: [Kind; 25] = [
 /// The credential that begins at `at`, counted from there. It does not begin within a word.
 pub(super) fn at(text: &str, at: usize) -> Option<Range<usize>> {
     let mut before = text[..at].chars().rev();
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let is_part = |c: char| c.is_alphanumeric() || c == '-';
     // The letter of an escape, as in `\n`, is none.
     match (before.next(), before.next()) {
         (Some('n' | 'r' | 't'), Some('\\')) => {}
@@ -130,12 +133,13 @@ fn jwt(rest: &str) -> Option<usize> {
 
 /// Up to the end of its frame, or of the text.
 fn private_key(rest: &str) -> Option<usize> {
-    const FRAME: &str = "PRIVATE KEY-----";
     let line = &rest[..floor(rest, LINE)];
     let line = &line[..line.find(['\n', '\r', '\\']).unwrap_or(line.len())];
-    let begun = line.find(FRAME)? + FRAME.len();
-    let end = rest[begun..].find(FRAME).map(|end| begun + end + FRAME.len());
-    Some(end.unwrap_or(rest.len()))
+    FRAMES.iter().find_map(|frame| {
+        let begun = line.find(frame)? + frame.len();
+        let end = rest[begun..].find(frame).map(|end| begun + end + frame.len());
+        Some(end.unwrap_or(rest.len()))
+    })
 }
 
 #[cfg(test)]
@@ -166,6 +170,9 @@ mod tests {
                 ("{\"a\":\"", "\"}"),
                 ("K=", "\n"),
                 ("a\\n", ""),
+                ("TOKEN_", ""),
+                (r#"{\u0022t\u0022:\u0022"#, r#"\u0022}"#),
+                ("token%3D", "%26a"),
             ] {
                 assert_eq!(
                     told(&format!("{before}{text}{after}")),

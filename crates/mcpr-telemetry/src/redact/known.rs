@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::pairs::Pairs;
 use super::spellings;
-use super::{MARK, floor};
+use super::{floor, marked};
 
 /// Shorter values are everyday words and numbers; no other credential that is taken out is as short either.
 const SHORTEST: usize = 6;
@@ -27,6 +28,7 @@ pub(crate) struct Known {
     /// Another number whenever a value was added; 0 without values.
     pub(super) edition: u64,
     begins: Pairs,
+    /// In their order, by their first two bytes.
     values: HashMap<[u8; 2], Vec<Box<str>>>,
 }
 
@@ -58,25 +60,21 @@ impl Known {
 
     /// The text with a mark in the place of every value.
     pub(super) fn scrub<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut told = String::new();
-        let (mut copied, mut from) = (0, 0);
-        while let Some(at) = self.begins.find(text.as_bytes(), from) {
-            from = at + 1;
-            let Some(length) = self.longest_at(&text.as_bytes()[at..]) else {
-                continue;
-            };
-            // One that begins inside another only makes the gap longer.
-            if at >= copied {
-                told.push_str(&text[copied..at]);
-                told.push_str(MARK);
+        marked(text, self.gaps(text))
+    }
+
+    /// Where the values stand, in their order. One that begins inside another makes that longer.
+    pub(super) fn gaps<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            loop {
+                let at = self.begins.find(text.as_bytes(), from)?;
+                from = at + 1;
+                if let Some(length) = self.longest_at(&text.as_bytes()[at..]) {
+                    return Some(at..at + floor(&text[at..], length));
+                }
             }
-            copied = copied.max(at + floor(&text[at..], length));
-        }
-        if copied == 0 {
-            return Cow::Borrowed(text);
-        }
-        told.push_str(&text[copied..]);
-        Cow::Owned(told)
+        })
     }
 
     fn add_spellings(&mut self, value: &str) {
@@ -97,19 +95,39 @@ impl Known {
             return;
         }
         let values = self.values.entry(*begin).or_default();
-        if !values.iter().any(|known| **known == *value) {
-            values.push(value.into());
+        if let Err(place) = values.binary_search_by(|known| (**known).cmp(value)) {
+            values.insert(place, value.into());
             self.begins.insert(*begin);
         }
     }
 
     /// How many bytes the longest value takes that begins here.
+    ///
+    /// Those that begin as the text does are fewer with each byte, and are found without a look at the others: many
+    /// that begin alike (`Bearer …`) make a text that repeats their beginning no dearer.
     fn longest_at(&self, text: &[u8]) -> Option<usize> {
-        let values = self.values.get(text.first_chunk::<2>()?)?;
-        values
-            .iter()
-            .filter_map(|value| length_at(text, value.as_bytes()))
-            .max()
+        let mut like: &[Box<str>] = self.values.get(text.first_chunk::<2>()?)?;
+        let mut longest = None;
+        for at in 2..TELLING {
+            // The shortest is the first of those that begin alike.
+            if like.first().is_some_and(|value| value.len() == at) {
+                longest = Some(at);
+                like = &like[1..];
+            }
+            let Some(&byte) = text.get(at).filter(|_| !like.is_empty()) else {
+                return longest;
+            };
+            let from = like.partition_point(|value| value.as_bytes()[at] < byte);
+            let to = like.partition_point(|value| value.as_bytes()[at] <= byte);
+            like = &like[from..to];
+            match like {
+                [] => return longest,
+                [value] => return length_at(text, value.as_bytes()).or(longest),
+                _ => {}
+            }
+        }
+        let lengths = like.iter().filter_map(|value| length_at(text, value.as_bytes()));
+        lengths.max().or(longest)
     }
 }
 
@@ -133,6 +151,8 @@ fn without_scheme(value: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn told(values: &[&str], text: &str) -> String {
@@ -190,6 +210,25 @@ mod tests {
     }
 
     #[test]
+    fn log_04_a_value_is_known_by_what_its_escapes_mean() {
+        let secrets = crate::redact::Secrets::default();
+        secrets.add("a<b>&c/d\\e==");
+        for said in [
+            r"a\u003cb\u003e\u0026c/d\\e==",      // Go's JSON.
+            "a&lt;b&gt;&amp;c/d\\e==",            // HTML.
+            "a%3Cb%3E&c/d%5Ce==",                 // Most of a URL as it is.
+            r"a\\u003cb\\u003e\\u0026c/d\\\\e==", // JSON in JSON.
+            r"a\x3cb\x3e\x26c/d\x5ce\x3d\x3d",    // A program's string.
+        ] {
+            assert_eq!(
+                secrets.scrub(&format!("k={said}, no")),
+                "k=[redacted], no",
+                "{said}"
+            );
+        }
+    }
+
+    #[test]
     fn log_04_of_values_that_begin_alike_the_longest_goes() {
         assert_eq!(
             told(&["secret", "secret-two"], "secret-two, secret-one"),
@@ -200,6 +239,37 @@ mod tests {
     #[test]
     fn log_04_of_values_that_overlap_nothing_is_left() {
         assert_eq!(told(&["abcdef", "defghi"], "an abcdefghi"), "an [redacted]");
+    }
+
+    #[test]
+    fn sec_05_many_values_that_begin_alike_make_no_text_dear() {
+        let values: Vec<String> = (0..500)
+            .map(|number| format!("Bearer token-{number:03}-S3CRET"))
+            .collect();
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        // Each beginning is looked up once; it was compared with all values.
+        for text in [
+            "Be".repeat(200_000),
+            "Bearer ".repeat(50_000),
+            "Bearer token-4".repeat(20_000),
+        ] {
+            assert_eq!(told(&values, &text), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn log_04_the_longest_value_is_found_among_all(
+            values in prop::collection::vec("[ab]{6,9}", 1..12),
+            text in "[ab]{0,40}",
+        ) {
+            let mut known = Known::default();
+            values.iter().for_each(|value| known.insert(value));
+            for at in 0..text.len() {
+                let longest = values.iter().filter(|value| text[at..].starts_with(value.as_str()));
+                prop_assert_eq!(known.longest_at(&text.as_bytes()[at..]), longest.map(String::len).max());
+            }
+        }
     }
 
     #[test]

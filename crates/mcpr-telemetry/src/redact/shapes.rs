@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::MARK;
 use super::issued;
 use super::pairs::Pairs;
+use super::{MARK, marked};
 
 /// So many characters after `mcpr_pat_` name a token in lists and error texts; they are no secret.
 const PUBLIC_BEGINNING: usize = 4;
@@ -24,6 +24,8 @@ const NOT_CREDENTIALS: [&str; 11] = [
     "realm=",
 ];
 const TOKEN_PREFIXES: [&str; 3] = ["mcpr_pat_", "mcpr_adm_", "mcpr_svc_"];
+/// Fields of HTTP beside `Authorization` that hold a credential and nothing else.
+const FIELDS: [&str; 3] = ["x-api-key", "x-auth-token", "x-access-token"];
 const WEB_SCHEMES: [&str; 4] = ["http", "https", "ws", "wss"];
 
 static BEGINS: Pairs = begins();
@@ -37,24 +39,23 @@ struct Walk<'t> {
 
 /// The text with a mark in the place of every credential.
 pub(super) fn scrub(text: &str) -> Cow<'_, str> {
+    marked(text, gaps(text))
+}
+
+/// Where credentials stand, in their order and apart from each other.
+pub(super) fn gaps(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut walk = Walk { text, url_end: 0 };
-    let mut told = String::new();
-    let (mut copied, mut from) = (0, 0);
-    while let Some(at) = BEGINS.find(text.as_bytes(), from) {
-        match walk.credential_at(at) {
-            Some(found) => {
-                told.push_str(&text[copied..found.start]);
-                told.push_str(MARK);
-                (copied, from) = (found.end, found.end);
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let at = BEGINS.find(text.as_bytes(), from)?;
+            let found = walk.credential_at(at);
+            from = found.as_ref().map_or(at + 1, |found| found.end);
+            if found.is_some() {
+                return found;
             }
-            None => from = at + 1,
         }
-    }
-    if copied == 0 {
-        return Cow::Borrowed(text);
-    }
-    told.push_str(&text[copied..]);
-    Cow::Owned(told)
+    })
 }
 
 impl Walk<'_> {
@@ -65,6 +66,7 @@ impl Walk<'_> {
             b'b' | b'B' => bearer(&self.text[at..]),
             b':' => self.enter_url(at),
             b'?' | b'#' => self.query(at),
+            b'x' | b'X' => header(&self.text[at..]).or_else(|| issued::at(self.text, at)),
             _ => authorization(&self.text[at..]).or_else(|| issued::at(self.text, at)),
         };
         found
@@ -123,11 +125,27 @@ fn bearer(text: &str) -> Option<Range<usize>> {
 
 /// The value of the header, as HTTP, JSON or a debug print writes it.
 fn authorization(text: &str) -> Option<Range<usize>> {
-    let rest = after_word(text, "authorization")?;
-    let rest = rest
-        .trim_start_matches(['\\', '"', '\'', ' '])
-        .strip_prefix([':', '='])?;
+    field(text, after_word(text, "authorization")?)
+}
+
+/// The same of other fields that hold a credential.
+fn header(text: &str) -> Option<Range<usize>> {
+    let rest = FIELDS.iter().find_map(|name| after_word(text, name))?;
+    field(text, rest)
+}
+
+/// The value of a field whose name ends before `rest`.
+fn field(text: &str, rest: &str) -> Option<Range<usize>> {
+    let quoted = rest.trim_start_matches('\\').starts_with(['"', '\'']);
+    let rest = rest.trim_start_matches(['\\', '"', '\'', ' ']);
+    // Python shows the fields of a request as pairs of texts, or of bytes.
+    let pair = rest.strip_prefix(',').filter(|_| quoted);
+    let rest = pair.or_else(|| rest.strip_prefix([':', '=']))?;
     let value = rest.trim_start_matches([' ', '\t', '\\']);
+    let bytes = value
+        .strip_prefix('b')
+        .filter(|text| text.starts_with(['"', '\'']));
+    let value = bytes.unwrap_or(value);
     // Some print the values of a header as a list of texts.
     let listed = value.strip_prefix('[').map(|list| list.trim_start_matches('\\'));
     let value = listed
@@ -175,6 +193,8 @@ const fn begins() -> Pairs {
     pairs.insert(*b"Au");
     pairs.insert(*b"aU");
     pairs.insert(*b"AU");
+    pairs.insert(*b"x-");
+    pairs.insert(*b"X-");
     pairs.insert(*b":/");
     let mut kind = 0;
     while kind < issued::KINDS.len() {
@@ -212,6 +232,9 @@ mod tests {
             r#""{\"Authorization\":\"Digest u=\"}"#,
             "proxy-authorization=token S3CRET4",
             r#"{"Authorization":["Basic S3CRET4=="],"Accept":["*/*"]}"#,
+            "[(b'authorization', b'Basic S3CRET4=='), (b'accept', b'*/*')]",
+            "X-Api-Key: S3CRET4\r\nAccept: */*",
+            "no authorization, x-api-keys",
         ]
         .map(scrub);
         let expected = [
@@ -220,6 +243,9 @@ mod tests {
             r#""{\"Authorization\":\"[redacted]\"}"#,
             "proxy-authorization=[redacted]",
             r#"{"Authorization":["[redacted]"],"Accept":["*/*"]}"#,
+            "[(b'authorization', b'[redacted]'), (b'accept', b'*/*')]",
+            "X-Api-Key: [redacted]\r\nAccept: */*",
+            "no authorization, x-api-keys",
         ];
         assert_eq!(told, expected);
     }

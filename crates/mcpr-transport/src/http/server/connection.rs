@@ -96,11 +96,11 @@ impl<F: Front> Connection<F> {
         let Some(Some(socket)) = greeted else { return };
         self.local = socket.local_ip();
         let line = Line::new(Wire::new(socket, Arc::clone(&self.pulse)), self.rules.limits.head);
-        self.run(&Mutex::new(line), &shutdown).await;
+        self.run(&line, &shutdown).await;
     }
 
     /// Answers one request after another.
-    async fn run(&self, line: &Mutex<Line>, shutdown: &CancellationToken) {
+    async fn run(&self, line: &Line, shutdown: &CancellationToken) {
         let mut closing = pin!(shutdown.cancelled());
         loop {
             let next = poll_fn(|cx| next(line, closing.as_mut(), cx)).await;
@@ -111,13 +111,13 @@ impl<F: Front> Connection<F> {
                 break;
             }
         }
-        if let Err(error) = poll_fn(|cx| line.lock().poll_end(cx)).await {
+        if let Err(error) = poll_fn(|cx| line.poll_end(cx)).await {
             debug!(error = &error as &dyn std::error::Error, "a connection broke");
         }
     }
 
     /// Answers one request; whether another can follow, none if the client has left.
-    async fn turn(&self, line: &Mutex<Line>, next: Next, shutdown: &CancellationToken) -> Option<bool> {
+    async fn turn(&self, line: &Line, next: Next, shutdown: &CancellationToken) -> Option<bool> {
         let (reply, manner) = match next {
             Next::Nothing => return None,
             Next::Closing => return Some(false),
@@ -137,21 +137,21 @@ impl<F: Front> Connection<F> {
         };
         let follows = telling.tell(line, reply).await;
         self.pulse.answered();
-        if !line.lock().is_at_rest() {
+        if !line.is_at_rest() {
             self.pulse.heard(); // The next request has begun already.
         }
         Some(follows)
     }
 
     /// The answer to a request; none if the client leaves before there is one.
-    async fn answered(&self, line: &Mutex<Line>, head: Arc<Parts>) -> Option<Reply> {
+    async fn answered(&self, line: &Line, head: Arc<Parts>) -> Option<Reply> {
         let mut body = Arrival::on(line);
         self.pulse.asked(!body.is_end_stream());
         let mut answer = pin!(self.answer(head, &mut body));
         self.door.open();
         poll_fn(|cx| match self.door.poll(answer.as_mut(), cx) {
             Poll::Ready(reply) => Poll::Ready(Some(reply)),
-            Poll::Pending => line.lock().poll_gone(cx).map(|()| None),
+            Poll::Pending => line.poll_gone(cx).map(|()| None),
         })
         .await
     }
@@ -324,8 +324,7 @@ enum Next {
 }
 
 /// Waits for a request. One that has begun is waited for even when the server ends.
-fn next(line: &Mutex<Line>, closing: Pin<&mut impl Future<Output = ()>>, cx: &mut Context<'_>) -> Poll<Next> {
-    let mut line = line.lock();
+fn next(line: &Line, closing: Pin<&mut impl Future<Output = ()>>, cx: &mut Context<'_>) -> Poll<Next> {
     match line.poll_asked(cx) {
         Poll::Ready(Some(Ok(asked))) => Poll::Ready(Next::Asked(asked)),
         Poll::Ready(Some(Err(refusal))) => Poll::Ready(Next::Malformed(refusal)),

@@ -16,6 +16,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
 use http::request::Parts;
+use parking_lot::Mutex;
 use tokio_util::io::poll_read_buf;
 
 pub(super) use arrival::Arrival;
@@ -33,8 +34,11 @@ const MUCH: usize = 64 * 1024;
 /// How much is kept of what comes before the answer to what came before, in bytes.
 const AHEAD: usize = 16 * 1024;
 
-/// One connection. Nothing happens on it but within a poll, and dropping it closes it.
-pub(super) struct Line {
+/// One connection, as whoever answers on it and the body of its request share it: they have their turns in one task.
+/// Nothing happens on it but within a poll, and dropping it closes it.
+pub(super) struct Line(Mutex<State>);
+
+struct State {
     wire: Wire,
     /// What came and was not taken yet.
     came: BytesMut,
@@ -88,6 +92,40 @@ impl Manner {
 impl Line {
     /// A connection; heads longer than `most` bytes are refused.
     pub(super) fn new(wire: Wire, most: usize) -> Self {
+        Self(Mutex::new(State::new(wire, most)))
+    }
+
+    /// The head of the next request; none when the client has left.
+    pub(super) fn poll_asked(&self, cx: &mut Context<'_>) -> Poll<Option<Result<Asked, Refusal>>> {
+        self.0.lock().poll_asked(cx)
+    }
+
+    /// Whether nothing has come of a next request.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.0.lock().came.is_empty()
+    }
+
+    /// Waits for the client to leave; what it sends meanwhile is kept, up to a bound.
+    ///
+    /// While a part of the body is waited for, that is who hears of it.
+    pub(super) fn poll_gone(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.0.lock().poll_gone(cx)
+    }
+
+    /// Writes a piece of an answer.
+    pub(super) fn poll_tell(&self, cx: &mut Context<'_>, piece: &mut Piece) -> Poll<io::Result<()>> {
+        self.0.lock().poll_tell(cx, piece)
+    }
+
+    /// Says that it ends, and waits for what must come before that.
+    pub(super) fn poll_end(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let wire = &mut self.0.lock().wire;
+        tokio::io::AsyncWrite::poll_shutdown(Pin::new(wire), cx)
+    }
+}
+
+impl State {
+    fn new(wire: Wire, most: usize) -> Self {
         Self {
             wire,
             came: BytesMut::new(),
@@ -98,8 +136,7 @@ impl Line {
         }
     }
 
-    /// The head of the next request; none when the client has left.
-    pub(super) fn poll_asked(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Asked, Refusal>>> {
+    fn poll_asked(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Asked, Refusal>>> {
         loop {
             match self.heads.take(&mut self.came) {
                 Err(refusal) => return Poll::Ready(Some(Err(refusal))),
@@ -115,11 +152,6 @@ impl Line {
                 _ => return Poll::Ready(None),
             }
         }
-    }
-
-    /// Whether nothing has come of a next request.
-    pub(super) fn is_at_rest(&self) -> bool {
-        self.came.is_empty()
     }
 
     /// The next data of the body of the request, `None` at its end.
@@ -146,25 +178,7 @@ impl Line {
         }
     }
 
-    /// Whether all of the body has been taken.
-    fn is_body_at_end(&self) -> bool {
-        self.body.is_at_end()
-    }
-
-    /// How many bytes of the body are still to be taken, where that was said.
-    fn body_left(&self) -> Option<u64> {
-        self.body.left()
-    }
-
-    /// Whoever took the body takes no more of it.
-    fn end_body(&mut self) {
-        self.wanted = false;
-    }
-
-    /// Waits for the client to leave; what it sends meanwhile is kept, up to a bound.
-    ///
-    /// While a part of the body is waited for, that is who hears of it.
-    pub(super) fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         while !self.wanted && self.came.len() < AHEAD {
             match ready!(self.poll_read(cx, 1)) {
                 Ok(count) if count > 0 => {}
@@ -174,18 +188,12 @@ impl Line {
         Poll::Pending
     }
 
-    /// Writes a piece of an answer.
-    pub(super) fn poll_tell(&mut self, cx: &mut Context<'_>, piece: &mut Piece) -> Poll<io::Result<()>> {
+    fn poll_tell(&mut self, cx: &mut Context<'_>, piece: &mut Piece) -> Poll<io::Result<()>> {
         // What was begun must be ended before something else is said.
         if self.interim.as_ref().is_some_and(Piece::has_begun) {
             ready!(self.poll_go_on(cx))?;
         }
         piece.poll_write(&mut self.wire, cx)
-    }
-
-    /// Says that it ends, and waits for what must come before that.
-    pub(super) fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        tokio::io::AsyncWrite::poll_shutdown(Pin::new(&mut self.wire), cx)
     }
 
     /// Tells a client that asks first to send the body, if none of it came.

@@ -9,7 +9,6 @@ use std::time::Duration;
 use http::StatusCode;
 use http::header::{CONNECTION, DATE};
 use mcpr_protocol::Rope;
-use parking_lot::Mutex;
 
 use super::{Line, Manner, Piece, date};
 use crate::http::server::body::Events;
@@ -45,7 +44,7 @@ enum Framing {
 
 impl Telling {
     /// Tells all of an answer; whether another request can follow.
-    pub(in super::super) async fn tell(mut self, line: &Mutex<Line>, reply: Reply) -> bool {
+    pub(in super::super) async fn tell(mut self, line: &Line, reply: Reply) -> bool {
         self.last |= reply
             .headers
             .get(CONNECTION)
@@ -136,13 +135,13 @@ pub(super) fn go_on() -> Piece {
     Piece::new(b"HTTP/1.1 100 Continue\r\n\r\n".to_vec(), &Rope::new())
 }
 
-async fn write(line: &Mutex<Line>, head: Vec<u8>, body: &Rope) -> io::Result<()> {
+async fn write(line: &Line, head: Vec<u8>, body: &Rope) -> io::Result<()> {
     let mut piece = Piece::new(head, body);
-    poll_fn(|cx| line.lock().poll_tell(cx, &mut piece)).await
+    poll_fn(|cx| line.poll_tell(cx, &mut piece)).await
 }
 
 /// Tells events as they come, the head at once, until they end or the client leaves.
-async fn stream(line: &Mutex<Line>, head: Vec<u8>, mut events: Events, framing: Framing) -> io::Result<()> {
+async fn stream(line: &Line, head: Vec<u8>, mut events: Events, framing: Framing) -> io::Result<()> {
     let chunked = matches!(framing, Framing::Chunked);
     let mut going = Going {
         piece: None,
@@ -152,7 +151,7 @@ async fn stream(line: &Mutex<Line>, head: Vec<u8>, mut events: Events, framing: 
     poll_fn(|cx| {
         loop {
             if let Some(piece) = &mut going.piece {
-                match line.lock().poll_tell(cx, piece) {
+                match line.poll_tell(cx, piece) {
                     Poll::Ready(Ok(())) => going.piece = None,
                     Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
                     Poll::Pending => return gone(line, cx),
@@ -194,7 +193,7 @@ impl Going {
                 Poll::Ready(Some(event)) => large = self.add(event, chunked),
             }
         }
-        if self.text.is_empty() {
+        if self.text.is_empty() && large.is_empty() {
             return ControlFlow::Break(());
         }
         self.piece = Some(Piece::new(std::mem::take(&mut self.text), &large));
@@ -217,7 +216,7 @@ impl Going {
 }
 
 /// Waits, or ends because the client has left.
-fn gone(line: &Mutex<Line>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-    let gone = line.lock().poll_gone(cx);
-    gone.map(|()| Err(io::ErrorKind::ConnectionReset.into()))
+fn gone(line: &Line, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    line.poll_gone(cx)
+        .map(|()| Err(io::ErrorKind::ConnectionReset.into()))
 }

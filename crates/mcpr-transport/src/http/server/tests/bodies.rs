@@ -239,6 +239,36 @@ async fn a_front_words_its_own_statuses_and_headers() {
 }
 
 #[tokio::test]
+async fn b36_ten_megabytes_go_both_ways_however_they_are_marked_off() {
+    let options = Options {
+        limits: Limits {
+            body: 32 << 20,
+            ..Limits::default()
+        },
+        ..Options::default()
+    };
+    let server = Server::echo(options);
+    let body = format!("\"{}\"", "y".repeat(10_000_000));
+    for request in [
+        post("/mcp", "", &body),
+        chunked(&[&body[..7_000_000], &body[7_000_000..], ""]),
+    ] {
+        let client = server.client().await.0.into_inner();
+        let (from, mut to) = client.into_split();
+        let sending = tokio::spawn(async move { to.write_all(request.as_bytes()).await.map(|()| to) });
+        let mut from = BufReader::new(from);
+        let mut line = String::new();
+        while !line.ends_with("\r\n\r\n") {
+            from.read_line(&mut line).await.unwrap();
+        }
+        let mut back = vec![0; body.len()];
+        from.read_exact(&mut back).await.unwrap();
+        assert!(back == body.as_bytes());
+        sending.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
 async fn what_is_no_request_hears_why_on_its_last_answer() {
     let server = Server::echo(Options::default());
     let doubtful = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n";

@@ -106,6 +106,30 @@ async fn a_client_that_leaves_ends_its_stream() {
 }
 
 #[tokio::test]
+async fn b36_a_large_event_arrives_whole_in_chunks_and_without() {
+    fn large() -> Rope {
+        Rope::from(format!("data: {}\n\n", "y".repeat(10_000_000)))
+    }
+    let server = Server::with(Options::default(), async |_| {
+        Reply::events(stream::iter([large(), sse::message(None, text("1"))]))
+    });
+    let mut client = server.client().await;
+    client.send(get()).await;
+    client.head().await;
+    assert!(client.chunk().await.into_bytes() == large().into_bytes());
+    assert_eq!(client.chunk().await, "event: message\ndata: 1\n\n");
+    assert_eq!(client.chunk().await, "");
+
+    client.send(get().replace("HTTP/1.1", "HTTP/1.0")).await;
+    client.head().await;
+    let rest = client.rest().await;
+    assert_eq!(
+        (rest.len(), rest.ends_with("data: 1\n\n")),
+        (10_000_008 + 24, true)
+    );
+}
+
+#[tokio::test]
 async fn an_old_client_hears_events_until_the_connection_ends() {
     let (server, mut opened, _) = streaming();
     let mut client = server.client().await;
