@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use mcpr_protocol::RawJson;
+use jsonc_parser::ast::Value;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use mcpr_telemetry::Secrets;
-use serde_json::Value;
 
 use crate::veil::{self, is_written_out, looks_secret};
 
@@ -31,7 +31,7 @@ fn hide(arg: &str, parts: &[Range<usize>], known: &Secrets) -> String {
 
 /// Of each argument the parts that are secret: the values of options, variables and headers with telling names, and
 /// passwords in addresses.
-pub(crate) fn secret_parts(args: &[&str]) -> Vec<Vec<Range<usize>>> {
+pub fn secret_parts(args: &[&str]) -> Vec<Vec<Range<usize>>> {
     let before = std::iter::once("").chain(args.iter().copied());
     let pairs = before.zip(args.iter().copied());
     pairs.map(|(before, arg)| parts_behind(before, arg)).collect()
@@ -45,22 +45,83 @@ fn parts_behind(before: &str, arg: &str) -> Vec<Range<usize>> {
     if before.starts_with('-') && tells(before) && !arg.starts_with('-') {
         return whole(arg);
     }
-    let header = ["-H", "--header", "--headers"]
-        .contains(&before)
-        .then(|| arg.split_once(':'));
-    match header.flatten() {
-        Some((name, value)) if tells(name) && !value.trim().is_empty() => whole(value.trim_start()),
-        _ => told_value(arg).map_or_else(|| parts_of(arg), whole),
+    let behind_colon = match before {
+        "-u" | "--user" => arg.split_once(':').filter(|(_, told)| !told.is_empty()),
+        _ if names_header(before) => arg.split_once(':').filter(|(name, _)| tells(name)),
+        _ => None,
+    };
+    if let Some((_, told)) = behind_colon.filter(|(_, told)| !told.trim().is_empty()) {
+        return whole(told.trim_start());
     }
+    match told_value(arg) {
+        Some(value) => whole(value),
+        None if is_command_line(before, arg) => parts_of_words(arg),
+        None => parts_of_option(arg),
+    }
+}
+
+/// The parts of the value of an option, or of an argument that is none.
+fn parts_of_option(arg: &str) -> Vec<Range<usize>> {
+    let option = arg.split_once('=').filter(|(name, _)| is_name(name));
+    let of_value = option.map(|(_, value)| moved(parts_of(value), arg.len() - value.len()));
+    apart([parts_of(arg), of_value.unwrap_or_default()].concat())
+}
+
+/// Whether the argument is a whole command line for somebody else, such as a shell.
+fn is_command_line(before: &str, arg: &str) -> bool {
+    let holds_options = before == "-c" || arg.contains(" -");
+    holds_options && arg.contains(char::is_whitespace)
+}
+
+/// The secret parts of its words.
+fn parts_of_words(line: &str) -> Vec<Range<usize>> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let place = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize;
+    let parts = secret_parts(&words).into_iter().zip(&words);
+    apart(
+        parts
+            .flat_map(|(parts, word)| moved(parts, place(word)))
+            .collect(),
+    )
+}
+
+fn moved(parts: Vec<Range<usize>>, by: usize) -> Vec<Range<usize>> {
+    let moved = parts.into_iter().map(|part| part.start + by..part.end + by);
+    moved.collect()
 }
 
 /// The parts of a value that are secret by themselves, such as the password in an address of a database, in their
 /// order and apart from each other.
 pub(crate) fn parts_of(value: &str) -> Vec<Range<usize>> {
-    apart(match value.trim_start().starts_with('{') {
+    apart(match value.trim_start().starts_with(['{', '[']) {
         true => parts_of_json(value),
         false => parts_of_text(value),
     })
+}
+
+/// What a part of a text may mean where it was quoted as URLs or JSON are: programs tell that and not the part.
+pub(crate) fn meanings(part: &str) -> impl Iterator<Item = String> {
+    let decoded = percent_decoded(part);
+    let unescaped = part
+        .contains('\\')
+        .then(|| serde_json::from_str(&format!("\"{part}\"")).ok());
+    decoded.into_iter().chain(unescaped.flatten())
+}
+
+/// What the escapes of a URL mean (RFC 3986, section 2.1), if there are any.
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, behind @ ..] = rest {
+        let escaped = behind.get(..2).filter(|_| *first == b'%');
+        let byte = escaped
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &behind[2..] } else { behind };
+    }
+    let decoded = String::from_utf8(bytes).ok()?;
+    (decoded != text).then_some(decoded)
 }
 
 /// What begins inside another part only makes that longer.
@@ -77,10 +138,14 @@ fn apart(mut parts: Vec<Range<usize>>) -> Vec<Range<usize>> {
 }
 
 fn parts_of_text(value: &str) -> Vec<Range<usize>> {
-    let mut parts: Vec<_> = password(value).into_iter().collect();
-    if value.contains("://") || value.contains(';') {
+    let mut parts: Vec<_> = password(value).into_iter().chain(dialled(value)).collect();
+    let separated = value.contains("://") || value.contains(';');
+    // As libpq has it: `host=h password=p`.
+    let in_words = !separated && value.split_whitespace().all(|word| word.contains('='));
+    if separated || in_words {
+        let ends = |c: char| matches!(c, '?' | '&' | ';' | '#') || in_words && c.is_whitespace();
         let mut at = 0;
-        for piece in value.split(['?', '&', ';', '#']) {
+        for piece in value.split(ends) {
             if let Some((name, told)) = piece.split_once('=')
                 && tells(name.trim())
                 && !told.is_empty()
@@ -93,28 +158,26 @@ fn parts_of_text(value: &str) -> Vec<Range<usize>> {
     parts
 }
 
-/// The texts under telling names in JSON.
+/// The texts and numbers under telling names in JSON.
 fn parts_of_json(json: &str) -> Vec<Range<usize>> {
-    let value = serde_json::from_str(json).unwrap_or_default();
-    let mut texts = Vec::new();
-    collect(&value, false, &mut texts);
-    let quoted = texts.iter().map(|text| RawJson::string(text));
-    let found = quoted.flat_map(|quoted| {
-        let places = json.match_indices(quoted.as_str());
-        places
-            .map(|(at, text)| at + 1..at + text.len() - 1)
-            .collect::<Vec<_>>()
-    });
-    found.filter(|part| !part.is_empty()).collect()
+    let parsed = parse_to_ast(json, &CollectOptions::default(), &ParseOptions::default());
+    let mut parts = Vec::new();
+    if let Some(value) = parsed.ok().and_then(|parsed| parsed.value) {
+        collect(&value, false, &mut parts);
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
 }
 
-fn collect<'v>(value: &'v Value, told: bool, texts: &mut Vec<&'v str>) {
+fn collect(value: &Value<'_>, told: bool, parts: &mut Vec<Range<usize>>) {
     match value {
-        Value::String(text) if told => texts.push(text),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, told, texts)),
-        Value::Object(members) => members
+        Value::StringLit(text) if told => parts.push(text.range.start + 1..text.range.end - 1),
+        Value::NumberLit(number) if told => parts.push(number.range.start..number.range.end),
+        Value::Array(array) => array.elements.iter().for_each(|item| collect(item, told, parts)),
+        Value::Object(object) => object
+            .properties
             .iter()
-            .for_each(|(name, value)| collect(value, told || tells(name), texts)),
+            .for_each(|member| collect(&member.value, told || tells(member.name.as_str()), parts)),
         _ => {}
     }
 }
@@ -128,9 +191,18 @@ fn told_value(arg: &str) -> Option<&str> {
     };
     match tells(name) {
         true => (!value.is_empty()).then_some(value),
+        false if names_header(name) => value
+            .split_once(':')
+            .filter(|(name, told)| tells(name) && !told.trim().is_empty())
+            .map(|(_, told)| told.trim_start()),
         false if is_name(name) => told_value(value),
         false => None,
     }
+}
+
+/// Whether an option is followed by a field of HTTP.
+fn names_header(option: &str) -> bool {
+    ["-H", "--header", "--headers"].contains(&option)
 }
 
 /// Whether an option or a variable of this name holds a secret, and not where one is or how many there are.
@@ -145,6 +217,15 @@ fn tells(name: &str) -> bool {
 fn is_name(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     text.bytes().all(fits)
+}
+
+/// The password in an address as Go's drivers have it: `me:p@tcp(h)/db`.
+fn dialled(arg: &str) -> Option<Range<usize>> {
+    let (user, address) = arg.rsplit_once('@')?;
+    let (net, _) = address.split_once('(')?;
+    let colon = user.find(':')?;
+    let is_it = !net.is_empty() && is_name(net) && is_name(&user[..colon]);
+    (is_it && colon + 1 < user.len()).then(|| colon + 1..user.len())
 }
 
 /// The password in an address (RFC 3986, section 3.2.1).
@@ -230,6 +311,43 @@ mod tests {
     }
 
     #[test]
+    fn log_04_secrets_are_found_in_values_of_every_usual_form() {
+        for (args, found) in [
+            (&["host=h password=p1 user=me"][..], &["p1"][..]),
+            (&["root:p2@tcp(h:3306)/db"], &["p2"]),
+            (&[r#"[{"token":"t3","n":1},{"pin":456}]"#], &["t3", "456"]),
+            (&[r#"--config={"token":"a\/b"}"#], &[r"a\/b"]),
+            (
+                &["--header=X-Api-Key:k4", "-H", "Authorization:b5"],
+                &["k4", "b5"],
+            ),
+            (&["-u", "bob:p6", "--user", "bob"], &["p6"]),
+            (
+                &["-c", "exec srv --token t7 --url postgres://a:p8@h"],
+                &["t7", "p8"],
+            ),
+            (&["srv --api-key=k9 --level info"], &["k9"]),
+            (&["--db=postgres://me:p10@h/db"], &["p10"]),
+        ] {
+            assert_eq!(secrets(args), found, "{args:?}");
+        }
+    }
+
+    #[test]
+    fn log_04_a_part_that_is_quoted_is_known_by_what_it_means_too() {
+        let of = |part| meanings(part).collect::<Vec<_>>();
+        assert_eq!(of("p%40ss%C3%9f"), ["p@ss\u{df}"]);
+        assert_eq!(of(r"a\/b\u0041"), ["a/bA"]);
+        assert_eq!(of("100%, %4, %zz"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn sec_05_many_texts_in_one_value_are_looked_at_once() {
+        let json = format!("[{}1]", r#"{"token":"t"},"#.repeat(50_000));
+        assert_eq!(parts_of(&json).len(), 50_000);
+    }
+
+    #[test]
     fn log_04_everything_else_is_not() {
         let args = [
             "--token-file",
@@ -247,6 +365,9 @@ mod tests {
             "--label=app=web",
             "token-server:latest",
             "--auth-type=bearer",
+            "a@b(c)",
+            "x=1 y=2",
+            "say hello - to me",
             "PWD=/home/me",
             "--compass",
             "north",

@@ -33,7 +33,7 @@ const CLOSED: [&str; 5] = ["env", "envs", "environment", "headers", "http_header
 const URLS: [&str; 5] = ["url", "serverUrl", "httpUrl", "uri", "endpoints"];
 
 /// Parts of names that stand for secrets, in lower case without `-` and `_`.
-const TELLING: [&str; 14] = [
+const TELLING: [&str; 17] = [
     "token",
     "secret",
     "password",
@@ -48,16 +48,23 @@ const TELLING: [&str; 14] = [
     "connectionstring",
     "sessionid",
     "clientkey",
+    "passcode",
+    "userpass",
+    "bearer",
 ];
 
 /// The same of words that are parts of others: only at the end of a name, and not the working directory of a shell.
-const LAST_WORDS: [&str; 7] = ["pass", "pwd", "auth", "pin", "otp", "jwt", "pat"];
+const LAST_WORDS: [&str; 10] = [
+    "pass", "pwd", "auth", "pin", "otp", "jwt", "pat", "pw", "psk", "dsn",
+];
 const DIRECTORIES: [&str; 2] = ["PWD", "OLDPWD"];
 
 /// Whether something of this name usually holds a secret.
 pub fn looks_secret(name: &str) -> bool {
     let plain = name.to_ascii_lowercase().replace(['-', '_', '.', ' '], "");
-    let last = last_word(name).to_ascii_lowercase();
+    // There may be several: `pwd1`.
+    let last = last_word(name).trim_end_matches(|c: char| c.is_ascii_digit());
+    let last = last.to_ascii_lowercase();
     TELLING.iter().any(|part| plain.contains(part))
         || LAST_WORDS.contains(&last.as_str()) && !DIRECTORIES.contains(&name)
 }
@@ -98,6 +105,8 @@ pub(crate) fn veiled(path: &[&str], text: &str, known: &Secrets) -> String {
     match Openness::of(path) {
         Openness::Closed => closed_text(text),
         Openness::Url => shown_url(text),
+        // One that holds its arguments too is wrong, and may show them all the same.
+        Openness::Open if path == ["command"] => arguments::shown(&[text], known).concat(),
         Openness::Open if is_written_out(text) => known.scrub(text).into_owned(),
         Openness::Open => text.to_owned(),
     }
@@ -174,6 +183,7 @@ fn look<'t>(value: &'t Value<'t>, path: &mut Vec<&'t str>, meet: &mut impl FnMut
 fn hide_arguments(args: &[Value<'_>], known: &Secrets, found: &mut Vec<(Range<usize>, String)>) {
     let text = |arg: &'_ Value<'_>| match arg {
         Value::StringLit(literal) => literal.value.to_string(),
+        Value::NumberLit(literal) => literal.value.to_owned(),
         _ => String::new(),
     };
     let texts: Vec<String> = args.iter().map(text).collect();
@@ -253,6 +263,11 @@ mod tests {
             "SessionId",
             "accessKeyId",
             "CONNECTION_STRING",
+            "pw",
+            "pwd2",
+            "wifi-psk",
+            "dbPasscode",
+            "SENTRY_DSN",
         ] {
             assert!(looks_secret(name), "{name}");
         }

@@ -113,7 +113,7 @@ pub fn cut(text: &str, max: usize) -> Cow<'_, str> {
 }
 
 /// [`cut`], for a text of which `missing` bytes are gone already.
-pub(crate) fn cut_before(text: &str, max: usize, missing: usize) -> Cow<'_, str> {
+pub fn cut_before(text: &str, max: usize, missing: usize) -> Cow<'_, str> {
     let kept = floor(text, max);
     let more = text.len() - kept + missing;
     if more == 0 {
@@ -133,7 +133,7 @@ pub(crate) fn floor(text: &str, at: usize) -> usize {
 /// [`Secrets::scrub_within`], with the values at hand, for a text of which `missing` bytes are gone already. More is
 /// looked at than is left: a secret that begins before the cut must be seen far enough to be known.
 pub(crate) fn bounded<'t>(known: &Known, text: &'t str, max: usize, missing: usize) -> Cow<'t, str> {
-    let seen = floor(text, max + TELLING);
+    let seen = floor(text, max.saturating_add(TELLING));
     let missing = missing + text.len() - seen;
     match scrub(known, &text[..seen]) {
         Cow::Borrowed(text) => cut_before(text, max, missing),

@@ -221,3 +221,38 @@ async fn cfg_05_a_call_that_waits_in_line_goes_to_the_server_as_it_is_after_a_re
         "{one} {other}"
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agg_07_a_call_that_waits_in_line_is_not_made_if_a_reload_denies_its_tool() {
+    let fake = Fake::script()
+        .tool("t")
+        .tool("u")
+        .delay("tools/call:t", 3.0)
+        .stdio();
+    let one_at_once = json!({ "maxConcurrency": 1 });
+    let gateway = gateway().fake_with("a", &fake, one_at_once).ready().await;
+    let [first, second] = [gateway.client().await, gateway.client().await];
+    let begun = first.call("a_t", "{}");
+    let denied = async {
+        fake.await_received("tools/call", 1).await;
+        let deny = async {
+            until(async || is_waited_for(&gateway).await).await;
+            let mut entry = fake.entry();
+            entry["mcpr"] = json!({ "maxConcurrency": 1, "tools": { "deny": ["u"] } });
+            gateway.configure(&[("a", entry)], &no_builtins());
+            reload(&gateway).await
+        };
+        tokio::join!(second.call("a_u", "{}"), deny).0
+    };
+
+    let (one, other) = tokio::join!(begun, denied);
+
+    assert_eq!(one["result"]["content"][0]["text"], "{}", "{one}");
+    let message = other["error"]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("Unknown tool"), "{other}");
+    assert_eq!(
+        fake.received_of("tools/call").len(),
+        1,
+        "the server has not heard of it"
+    );
+}

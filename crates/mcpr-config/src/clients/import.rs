@@ -18,6 +18,7 @@ use crate::arguments;
 use crate::entry::shown_url;
 use crate::environment::Environment;
 use crate::fault::Fault;
+use crate::veil::is_written_out;
 use convert::{Entry, convert};
 
 pub use plan::{Known, Plan, Skipped, Taken};
@@ -77,7 +78,7 @@ impl Server {
             (Some(command), _) => {
                 let args = self.entry.get("args").map(Value::items).unwrap_or_default();
                 let words: Vec<_> = args.iter().filter_map(Value::scalar).collect();
-                let args = arguments::shown(&words, &Secrets::default());
+                let args = arguments::shown(&words, &self.variables());
                 std::iter::once(command.to_owned())
                     .chain(args)
                     .collect::<Vec<_>>()
@@ -86,6 +87,17 @@ impl Server {
             (None, Some(url)) => shown_url(url),
             (None, None) => String::new(),
         }
+    }
+
+    /// The values of variables that are written out: what repeats them is secret too.
+    fn variables(&self) -> Secrets {
+        let secrets = Secrets::default();
+        let variables = self.entry.get("env").map(Value::members).unwrap_or_default();
+        let values = variables.iter().filter_map(|(_, value)| value.scalar());
+        values
+            .filter(|value| is_written_out(value))
+            .for_each(|value| secrets.add(value));
+        secrets
     }
 
     /// How it is reached, in one word.

@@ -52,7 +52,12 @@ impl Reader<'_> {
             Shape::Text(_) => fault.hint("write `[\"…\"]`, one text for each argument"),
             _ => fault,
         })?;
-        items.iter().map(|item| self.expand(item)).collect()
+        let args: Vec<String> = items
+            .iter()
+            .map(|item| self.expand(item))
+            .collect::<Result<_, _>>()?;
+        self.keep_arguments(&args);
+        Ok(args)
     }
 
     /// What `envFile` names, then `env`, which wins.

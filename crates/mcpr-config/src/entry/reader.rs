@@ -97,10 +97,7 @@ impl<'a> Reader<'a> {
             .map(|fields| (fields.via(), fields.shown()))
             .unwrap_or_default();
         if let Ok(fields) = &fields {
-            let told = fields
-                .secret_arguments()
-                .map(|text| SecretText::new(text.to_owned()));
-            self.secrets.extend(told);
+            fields.secret_arguments().for_each(|text| self.know(text));
         }
         let read = fields.and_then(|fields| Ok((fields.is_disabled()?, fields)));
         let (state, terms) = match read {
@@ -319,14 +316,31 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn keep_secret(&mut self, text: String) -> SecretText {
-        let parts = arguments::parts_of(&text);
-        self.secrets
-            .extend(parts.into_iter().map(|part| SecretText::new(&text[part])));
-        let secret = SecretText::new(text);
-        if !secret.reveal().is_empty() && !self.secrets.contains(&secret) {
-            self.secrets.push(secret.clone());
+        for part in arguments::parts_of(&text) {
+            self.know(&text[part]);
         }
-        secret
+        self.know(&text);
+        SecretText::new(text)
+    }
+
+    /// Knows a part of something for a secret, whatever it says and what that means.
+    fn know(&mut self, part: &str) {
+        for text in std::iter::once(part.to_owned()).chain(arguments::meanings(part)) {
+            let secret = SecretText::new(text);
+            // The same is mostly said again soon; a value may hold thousands.
+            let said = self.secrets.iter().rev().take(64).any(|known| *known == secret);
+            if !secret.reveal().is_empty() && !said {
+                self.secrets.push(secret);
+            }
+        }
+    }
+
+    /// Keeps what of a command line is secret, as the program gets it.
+    pub(super) fn keep_arguments(&mut self, args: &[String]) {
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        for (parts, arg) in arguments::secret_parts(&args).into_iter().zip(&args) {
+            parts.into_iter().for_each(|part| self.know(&arg[part]));
+        }
     }
 
     /// Keeps what of a URL is secret.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::poll_immediate;
 use mcpr_protocol::{LogLevel, Message, Method, RawJson};
 use mcpr_registry::{Compared, Origin, PinPolicy};
-use mcpr_router::{Demand, Home, Lease, Pin, RouteError, Tried};
+use mcpr_router::{Demand, Home, Lease, Pin, RouteError, RouteErrorKind, Tried};
 use mcpr_transport::{Exchange, Failed, Outgoing, Party};
 use mcpr_upstream::Replica;
 use serde_json::json;
@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::attempts::Attempts;
 use super::course::Open;
 use super::roots::begin_roots;
-use crate::call::Call;
+use crate::call::{Call, Target};
 use crate::fault::Fault;
 
 /// How often it is looked whether a call waits for what suspended ones hold.
@@ -38,13 +38,16 @@ pub(super) async fn begin(call: Arc<Call>) -> Result<Open, Fault> {
 /// it.
 pub(super) async fn reach(call: Arc<Call>, mut attempts: Attempts) -> Result<Open, Fault> {
     loop {
-        let lease = match lease_for(&call, attempts.tried()).await {
-            Ok(lease) => lease,
+        let (lease, waited) = match lease_for(&call, attempts.tried()).await {
+            Ok(leased) => leased,
             Err(error) => {
                 attempts.after_refusal(&call, error).await?;
                 continue;
             }
         };
+        if waited {
+            still_offered(&call).await?;
+        }
         if let Some(held) = held_meanwhile(&call).await {
             return Err(held);
         }
@@ -56,6 +59,24 @@ pub(super) async fn reach(call: Arc<Call>, mut attempts: Attempts) -> Result<Ope
             Ok((exchange, token)) => return Ok(Open::new(lease, exchange, token).after(attempts)),
             Err(failed) => attempts.after_failure(&call, lease, &failed, call.may_be_repeated())?,
         }
+    }
+}
+
+/// Whether what is asked for is still what its caller may have: while it waited, tools may have been denied, servers
+/// switched off or projects changed (AGG-07).
+async fn still_offered(call: &Call) -> Result<(), Fault> {
+    let gateway = &call.gateway;
+    gateway.caught_up().await;
+    let sight = gateway.sight(&call.context);
+    if Arc::ptr_eq(&sight, &call.sight) {
+        return Ok(());
+    }
+    let now = Target::resolve(gateway, &sight, &call.context, &call.method, call.params.as_ref())?;
+    let target = &call.target;
+    match now.server == target.server && now.origin == target.origin {
+        true => Ok(()),
+        // Its name is that of something else now.
+        false => Err(RouteError::new(target.server.clone(), RouteErrorKind::Removed).into()),
     }
 }
 
@@ -98,7 +119,8 @@ pub(super) async fn open(call: Arc<Call>, lease: Lease, mut attempts: Attempts) 
     }
 }
 
-async fn lease_for(call: &Call, tried: &Tried) -> Result<Lease, RouteError> {
+/// A lease, and whether it was waited for.
+async fn lease_for(call: &Call, tried: &Tried) -> Result<(Lease, bool), RouteError> {
     let server = &call.target.server;
     let context = &call.context;
     let pin = match &context.session {
@@ -122,15 +144,17 @@ async fn lease_for(call: &Call, tried: &Tried) -> Result<Lease, RouteError> {
         tried,
     };
     let mut lease = pin!(call.gateway.router().lease(demand));
+    let mut waited = false;
     loop {
         match poll_immediate(&mut lease).await {
-            Some(leased) => return leased,
+            Some(leased) => return Ok((leased?, waited)),
             // Who does not come back must not keep out who is there.
             None if call.gateway.router().is_starved(server) => call.gateway.suspensions.make_room(server),
             None => {}
         }
+        waited = true;
         if let Ok(leased) = timeout(ROOM, &mut lease).await {
-            return leased;
+            return Ok((leased?, waited));
         }
     }
 }

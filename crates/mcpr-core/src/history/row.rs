@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use mcpr_config::Arguments;
 use mcpr_protocol::{Edit, Method, Object, RawJson};
 use mcpr_store::{CallBatch, CallRow};
-use mcpr_telemetry::{CallRecord, Payload, Secrets, Status, redact};
+use mcpr_telemetry::{CallRecord, Payload, Secrets, Status};
 
 use super::veil::veiled;
 
@@ -13,6 +13,8 @@ use super::veil::veiled;
 const ARGUMENTS: usize = 64 << 10;
 /// Errors of servers are cut here.
 const ERROR: usize = 4 << 10;
+/// The most of a name that is kept, in bytes.
+const NAME: usize = 1 << 10;
 /// How many short texts a call has.
 const TEXTS: usize = 7;
 /// The length of one that is missing.
@@ -149,6 +151,12 @@ impl Draft<'_> {
         self.head.at_ms.saturating_add(millis)
     }
 
+    /// About the bytes it takes.
+    pub(super) fn size(&self) -> usize {
+        let long = [&self.head.error, &self.head.params].into_iter().flatten();
+        size_of::<Head>() + long.map(|text| text.len()).sum::<usize>()
+    }
+
     /// Adds it to what is written: without the secrets that are known, and with an id.
     pub(super) fn write(&self, id: &str, secrets: &Secrets, batch: &mut CallBatch) {
         let [correlation_id, method, server, tool, principal, client, project] = self.texts;
@@ -158,11 +166,14 @@ impl Draft<'_> {
             .error
             .as_ref()
             .map(|error| secrets.scrub_within(error, ERROR));
-        let [tool, client] = [tool, client].map(|name| name.map(|name| secrets.scrub(name)));
+        // What others have chosen may be anything.
+        let names = [server, tool, principal, client, project];
+        let [server, tool, principal, client, project] =
+            names.map(|name| name.map(|name| secrets.scrub_within(name, NAME)));
         let arguments = head.params.as_ref().map(|params| {
             let given = given(method, params);
             match head.redact {
-                true => redact::cut(&veiled(&given, secrets), ARGUMENTS).into_owned(),
+                true => veiled(&given, secrets, ARGUMENTS).into_owned(),
                 false => given,
             }
         });
@@ -173,14 +184,14 @@ impl Draft<'_> {
             request_id: itoa::Buffer::new().format(head.request_id),
             correlation_id: correlation_id.unwrap_or_default(),
             method,
-            server,
+            server: server.as_deref(),
             tool: tool.as_deref(),
             status: head.status.name(),
             code: code(head.status),
             error: error.as_deref(),
-            principal: principal.unwrap_or_default(),
+            principal: principal.as_deref().unwrap_or_default(),
             client: client.as_deref(),
-            project,
+            project: project.as_deref(),
             arguments: arguments.as_deref(),
         });
     }
@@ -301,6 +312,23 @@ mod tests {
         let row = kept_of(&read, Arguments::Full, params);
 
         assert_eq!(row.arguments.unwrap(), r#"{"uri":"file:///a"}"#);
+    }
+
+    #[test]
+    fn log_06_names_are_kept_without_secrets_and_not_endless() {
+        let long = "p".repeat(20_000);
+        let record = CallRecord {
+            project: Some("S3CRET1"),
+            client: Some(&long),
+            principal: Some("tk S3CRET1"),
+            ..record()
+        };
+        let row = kept_of(&record, Arguments::None, "{}");
+        assert_eq!(
+            (row.project.as_deref(), row.principal.as_str()),
+            (Some("[redacted]"), "tk [redacted]")
+        );
+        assert!(row.client.unwrap().len() < 2 * NAME);
     }
 
     #[test]

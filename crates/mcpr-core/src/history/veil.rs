@@ -1,36 +1,51 @@
 //! Texts in arguments whose names say that they are secrets.
 
+mod told;
+
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::ops::Range;
 
 use mcpr_config::looks_secret;
 use mcpr_protocol::RawJson;
 use mcpr_telemetry::Secrets;
-use mcpr_telemetry::redact::MARK;
+use mcpr_telemetry::redact::{self, MARK};
 use memchr::{memchr, memchr2};
+use serde_json::value::RawValue;
 
-/// The names under which a pair says what its `value` is, as in `{"name":"password","value":"…"}`.
-const LABELS: [&str; 5] = ["name", "key", "header", "variable", "field"];
+use self::told::{Hidden, told};
+
+/// How deep JSON may stand in texts of JSON to be looked at too.
+const DEPTH: usize = 3;
 
 /// A JSON text with a mark in place of each value of a telling name, such as `password`, and in each text in place
 /// of known secrets and of what looks like a credential, however it is escaped. Nothing else changes.
-pub(super) fn veiled<'j>(json: &'j str, secrets: &Secrets) -> Cow<'j, str> {
+///
+/// Of the result there are no more than its first `most` bytes, and how much is missing; what is cut off costs little.
+pub(super) fn veiled<'j>(json: &'j str, secrets: &Secrets, most: usize) -> Cow<'j, str> {
+    within(json, secrets, most, DEPTH)
+}
+
+fn within<'j>(json: &'j str, secrets: &Secrets, most: usize, depth: usize) -> Cow<'j, str> {
     let mut veiled = String::new();
     let (mut copied, mut from) = (0, 0);
-    let labelled = labelled(json);
+    let told = told(json);
     while let Some(text) = next_text(json, from) {
+        if veiled.len() + (text.start - copied) >= most {
+            break;
+        }
         from = text.end;
         // Where a value ends is looked for only if it goes: it may be long, and hold others.
         let hidden = value_start(json, text.end)
             .filter(|value| {
-                let is_labelled = labelled.contains(&text.start) && may_be_secret(&json[*value..]);
-                is_labelled || tells(&plain(json, &text), &json[*value..])
+                let is_labelled = told
+                    .get(&text.start)
+                    .is_some_and(|hidden| *hidden == Hidden::Value);
+                is_labelled && may_be_secret(&json[*value..]) || tells(&plain(json, &text), &json[*value..])
             })
             .and_then(|value| Some(value..value_end(json, value)?));
         let (hidden, shown) = match hidden {
             Some(value) => (value, RawJson::string(MARK)),
-            None => match scrubbed(json, &text, secrets) {
+            None => match shown(json, &text, told.get(&text.start), secrets, most, depth) {
                 Some(shown) => (text, shown),
                 None => continue,
             },
@@ -40,58 +55,53 @@ pub(super) fn veiled<'j>(json: &'j str, secrets: &Secrets) -> Cow<'j, str> {
         veiled.push_str(shown.as_str());
         copied = hidden.end;
     }
-    if copied == 0 {
-        return Cow::Borrowed(json);
+    let end = match next_text(json, from) {
+        Some(unseen) => unseen.start,
+        None => json.len(),
+    };
+    if copied == 0 && end == json.len() {
+        return redact::cut(json, most);
     }
-    veiled.push_str(&json[copied..]);
-    Cow::Owned(veiled)
+    veiled.push_str(&json[copied..end]);
+    let cut = redact::cut_before(&veiled, most, json.len() - end);
+    Cow::Owned(cut.into_owned())
 }
 
-/// Where the names of values stand whose object says that they are secrets: found in one walk.
-fn labelled(json: &str) -> HashSet<usize> {
-    let mut found = HashSet::new();
-    let mut around = vec![Pair::default()];
-    let mut from = 0;
-    while let Some(text) = next_text(json, from) {
-        for byte in json.as_bytes()[from..text.start].iter() {
-            match byte {
-                b'{' => around.push(Pair::default()),
-                b'}' => found.extend(around.pop().and_then(Pair::secret)),
-                _ => {}
-            }
-        }
-        from = text.end;
-        if let (Some(value), Some(pair)) = (value_start(json, text.end), around.last_mut()) {
-            pair.note(json, &text, value);
-        }
-    }
-    found.extend(around.into_iter().filter_map(Pair::secret));
-    found
+/// A text without the secrets in it, where there are any.
+fn shown(
+    json: &str,
+    text: &Range<usize>,
+    hidden: Option<&Hidden>,
+    secrets: &Secrets,
+    most: usize,
+    depth: usize,
+) -> Option<RawJson> {
+    let plain = plain(json, text);
+    let told = match hidden {
+        Some(Hidden::Parts(parts)) => Cow::Owned(without(&plain, parts)),
+        _ => Cow::Borrowed(&*plain),
+    };
+    let inner = match depth > 0 && is_json(&told) {
+        true => within(&told, secrets, most, depth - 1),
+        false => secrets.scrub_within(&told, most),
+    };
+    (*inner != *plain).then(|| RawJson::string(&inner))
 }
 
-/// What an object says of its `value`.
-#[derive(Default)]
-struct Pair {
-    is_secret: bool,
-    value: Option<usize>,
+fn is_json(text: &str) -> bool {
+    text.starts_with(['{', '[']) && serde_json::from_str::<&RawValue>(text).is_ok()
 }
 
-impl Pair {
-    fn note(&mut self, json: &str, name: &Range<usize>, value: usize) {
-        let spelled = plain(json, name);
-        if spelled.eq_ignore_ascii_case("value") {
-            self.value = Some(name.start);
-        } else if LABELS.iter().any(|label| label.eq_ignore_ascii_case(&spelled))
-            && json[value..].starts_with('"')
-            && let Some(label) = next_text(json, value)
-        {
-            self.is_secret |= looks_secret(&plain(json, &label));
-        }
+/// The text with a mark in place of its secret parts, which are in their order.
+fn without(text: &str, parts: &[Range<usize>]) -> String {
+    let mut shown = String::new();
+    let mut copied = 0;
+    for part in parts {
+        shown.push_str(&text[copied..part.start]);
+        shown.push_str(MARK);
+        copied = part.end;
     }
-
-    fn secret(self) -> Option<usize> {
-        self.value.filter(|_| self.is_secret)
-    }
+    shown + &text[copied..]
 }
 
 /// Whether a value of this name is usually a secret. How many tokens there are is none.
@@ -106,14 +116,6 @@ fn may_be_secret(value: &str) -> bool {
         value.as_bytes().first(),
         Some(b'"' | b'{' | b'[' | b'-' | b'0'..=b'9')
     )
-}
-
-/// A text without the secrets in it, where there are any.
-fn scrubbed(json: &str, text: &Range<usize>, secrets: &Secrets) -> Option<RawJson> {
-    match secrets.scrub(&plain(json, text)) {
-        Cow::Borrowed(_) => None,
-        Cow::Owned(scrubbed) => Some(RawJson::string(&scrubbed)),
-    }
 }
 
 /// What a text means.
@@ -191,7 +193,7 @@ mod tests {
             ),
             (r#"{"pass\u0077ord":"a"}"#, r#"{"pass\u0077ord":"[redacted]"}"#),
         ] {
-            assert_eq!(veiled(json, &Secrets::default()), shown);
+            assert_eq!(veiled(json, &Secrets::default(), usize::MAX), shown);
         }
     }
 
@@ -216,7 +218,7 @@ mod tests {
                 r#"{"maxTokens":12,"secret":null,"password":true}"#,
             ),
         ] {
-            assert_eq!(veiled(json, &Secrets::default()), shown);
+            assert_eq!(veiled(json, &Secrets::default(), usize::MAX), shown);
         }
     }
 
@@ -240,16 +242,52 @@ mod tests {
                 r#"[{"Name":"Production","KEY":"db password","Value":"[redacted]"},{"value":"[redacted]","name":"pin"}]"#,
             ),
         ] {
-            assert_eq!(veiled(json, &Secrets::default()), shown);
+            assert_eq!(veiled(json, &Secrets::default(), usize::MAX), shown);
         }
+    }
+
+    #[test]
+    fn log_06_values_are_veiled_in_every_usual_shape() {
+        for (json, shown) in [
+            (
+                r#"{"body":"{\"password\":\"x\",\"n\":1}"}"#,
+                r#"{"body":"{\"password\":\"[redacted]\",\"n\":1}"}"#,
+            ),
+            (
+                r#"{"args":["--password","x","--level","info","--token=y","DB_PASSWORD=z"]}"#,
+                r#"{"args":["--password","[redacted]","--level","info","--token=[redacted]","DB_PASSWORD=[redacted]"]}"#,
+            ),
+            (
+                r#"[["X-Api-Key","x"],["a","b"]]"#,
+                r#"[["X-Api-Key","[redacted]"],["a","b"]]"#,
+            ),
+            (
+                r#"[{"id":"password","value":"x"},{"key":"pw","val":"y"},{"label":"a","value":"b"}]"#,
+                r#"[{"id":"password","value":"[redacted]"},{"key":"pw","val":"[redacted]"},{"label":"a","value":"b"}]"#,
+            ),
+        ] {
+            assert_eq!(veiled(json, &Secrets::default(), usize::MAX), shown);
+        }
+    }
+
+    #[test]
+    fn log_06_what_is_cut_off_is_not_looked_at_and_told() {
+        let secrets = Secrets::default();
+        secrets.add("S3CRET1");
+        let json = format!(r#"{{"a":"S3CRET1","b":[{}1]}}"#, r#""S3CRET1","#.repeat(1000));
+        let shown = veiled(&json, &secrets, 30);
+        assert!(shown.starts_with(r#"{"a":"[redacted]","b":["[redac… ("#) && shown.ends_with(" bytes more)"));
+        let long = format!(r#"{{"a":"{}"}}"#, "S3CRET1 ".repeat(1000));
+        assert!(veiled(&long, &secrets, 30).starts_with(r#"{"a":"[redacted] [redacted] ["#));
+        assert_eq!(veiled("{}", &secrets, 30), "{}");
     }
 
     #[test]
     fn sec_05_many_values_in_one_object_are_looked_at_once() {
         let many = format!(r#"{{"a":{{{}"z":2}}}}"#, r#""value":1,"#.repeat(300_000));
-        assert_eq!(veiled(&many, &Secrets::default()), many);
+        assert_eq!(veiled(&many, &Secrets::default(), usize::MAX), many);
         let deep = r#"{"name":"x","value":"#.repeat(100_000) + "1" + &"}".repeat(100_000);
-        assert_eq!(veiled(&deep, &Secrets::default()), deep);
+        assert_eq!(veiled(&deep, &Secrets::default(), usize::MAX), deep);
     }
 
     #[test]
@@ -265,7 +303,7 @@ mod tests {
             ),
             (r#"["Bearer abcdef","b"]"#, r#"["Bearer [redacted]","b"]"#),
         ] {
-            assert_eq!(veiled(json, &Secrets::default()), shown);
+            assert_eq!(veiled(json, &Secrets::default(), usize::MAX), shown);
         }
     }
 
@@ -275,7 +313,7 @@ mod tests {
         secrets.add("aGVsbG8/d29y+zz==");
         let json = r#"{"a":"x aGVsbG8\/d29y\u002Bzz== \"y\"","b\n":1E400,"c":"\ud83d\ude00"}"#;
         assert_eq!(
-            veiled(json, &secrets),
+            veiled(json, &secrets, usize::MAX),
             r#"{"a":"x [redacted] \"y\"","b\n":1E400,"c":"\ud83d\ude00"}"#
         );
     }
@@ -289,7 +327,7 @@ mod tests {
             "{}",
         ] {
             assert!(
-                matches!(veiled(json, &Secrets::default()), Cow::Borrowed(same) if same == json),
+                matches!(veiled(json, &Secrets::default(), usize::MAX), Cow::Borrowed(same) if same == json),
                 "{json}"
             );
         }

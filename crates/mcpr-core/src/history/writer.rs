@@ -7,6 +7,7 @@ use mcpr_config::History as Options;
 use mcpr_store::{CallBatch, Store, StoreError};
 use mcpr_telemetry::{Secrets, Timed};
 use tokio::sync::watch;
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +25,8 @@ const SHORTEST_PRUNING: Duration = Duration::from_secs(1);
 const TELLING: Duration = Duration::from_secs(1);
 /// How often it is told that calls cannot be written.
 const REMINDING: Duration = Duration::from_secs(60);
+/// So many bytes are made ready to be written before others have their turn.
+const TURN: usize = 128 << 10;
 /// What is too much is dropped whenever such a part of the limit was written.
 const PART: u64 = 16;
 
@@ -116,9 +119,15 @@ impl Writer {
     async fn put(&mut self) {
         let _timed = Timed::of("writing calls to the history");
         let mut batch = CallBatch::default();
+        let mut turn = 0;
         for draft in self.drafts.iter() {
             let id = self.ids.next(draft.ended_ms());
             draft.write(id.as_str(), &self.secrets, &mut batch);
+            turn += draft.size();
+            if turn > TURN {
+                turn = 0;
+                yield_now().await; // Secrets are looked for in all of it, and calls must not wait for that.
+            }
         }
         let calls = batch.len();
         self.unpruned += batch.bytes();

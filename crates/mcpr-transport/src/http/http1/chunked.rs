@@ -1,6 +1,7 @@
 //! A body that comes in chunks (RFC 9112, section 7.1).
 
 use bytes::{Buf, Bytes, BytesMut};
+use http::{HeaderName, HeaderValue};
 use memchr::memchr;
 
 /// How long a line may be that says how long a chunk is.
@@ -132,7 +133,11 @@ impl Chunks {
     /// The next line behind the last chunk.
     fn trailer(&self, came: &mut BytesMut) -> Result<Option<Bytes>, NotChunked> {
         if !self.lenient {
-            return line(came);
+            let line = line(came)?;
+            let wrong = line
+                .as_ref()
+                .is_some_and(|line| !line.is_empty() && !is_field(line));
+            return if wrong { Err(NotChunked) } else { Ok(line) };
         }
         let line = any_line(came)?;
         Ok(line.map(|line| line.slice_ref(line.trim_ascii_end())))
@@ -157,6 +162,15 @@ fn line(came: &mut BytesMut) -> Result<Option<Bytes>, NotChunked> {
         Some(text) if memchr(b'\r', text).is_none() => Ok(Some(line.slice_ref(text))),
         _ => Err(NotChunked),
     }
+}
+
+/// Whether a line is a header field (RFC 9110, section 5).
+fn is_field(line: &[u8]) -> bool {
+    let colon = memchr(b':', line);
+    colon.is_some_and(|colon| {
+        let value = line[colon + 1..].trim_ascii();
+        HeaderName::from_bytes(&line[..colon]).is_ok() && HeaderValue::from_bytes(value).is_ok()
+    })
 }
 
 fn any_line(came: &mut BytesMut) -> Result<Option<Bytes>, NotChunked> {
@@ -221,6 +235,27 @@ mod tests {
             "10000000000000000\r\n",
         ] {
             assert!(read(text.as_bytes(), 3).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn sec_05_behind_the_last_chunk_of_a_request_there_are_fields_or_nothing() {
+        let read = |behind: &str| {
+            let mut came = BytesMut::from(format!("0\r\n{behind}\r\n").as_str());
+            let mut chunks = Chunks::of_request();
+            chunks.take(&mut came).map(|_| chunks.is_at_end())
+        };
+        assert_eq!(read(""), Ok(true));
+        assert_eq!(read("a: b\r\nC:d\te\r\n"), Ok(true));
+        for wrong in [
+            " a: b\r\n",
+            "a\r\n",
+            "a b: c\r\n",
+            ": c\r\n",
+            "a: b\n",
+            "a: \0\r\n",
+        ] {
+            assert_eq!(read(wrong), Err(NotChunked), "{wrong:?}");
         }
     }
 
