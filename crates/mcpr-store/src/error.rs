@@ -34,7 +34,7 @@ pub enum StoreError {
     /// The store was closed, or its thread has ended.
     #[error("the store is closed; open it again")]
     Closed,
-    /// The operating system gave no random bytes for the sealing key.
+    /// The operating system gave no random bytes.
     #[error("the operating system gave no random bytes; try again later")]
     NoRandomness(#[source] getrandom::Error),
     /// The operating system gave no thread to work on the database.

@@ -133,7 +133,7 @@ fn create(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         private_folders().create(folder)?;
     }
-    private_file().open(path).map(drop)
+    private_file().create(true).open(path).map(drop)
 }
 
 fn private_folders() -> DirBuilder {
@@ -144,9 +144,16 @@ fn private_folders() -> DirBuilder {
     builder
 }
 
-pub(super) fn private_file() -> OpenOptions {
+/// Makes a file for its owner alone where nothing is yet, not even a link.
+pub(super) fn new_private_file() -> OpenOptions {
+    let mut options = private_file();
+    options.create_new(true);
+    options
+}
+
+fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
+    options.read(true).write(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
