@@ -150,5 +150,23 @@ fn ctl_04_a_backup_of_a_damaged_database_is_none() {
         ran.stderr.contains("mcpr.db` is damaged or not a database"),
         "{ran}"
     );
-    assert!(!stage.path("copy.db").exists() && !stage.path("copy.db.new").exists());
+    assert_eq!(copies(&stage), 0);
+}
+
+#[test]
+fn ctl_01_a_backup_that_its_disk_does_not_take_names_the_copy_and_leaves_nothing() {
+    let stage = kept();
+    assert!(fs::metadata(stage.path("mcpr.db")).unwrap().len() > 64 << 10);
+
+    let ran = stage.ctl_cramped(64, &["backup", "copy.db"]);
+
+    assert!(ran.stderr.contains("copy.db` cannot be read or written"), "{ran}");
+    assert_eq!((ran.code, copies(&stage)), (1, 0));
+}
+
+/// How many files a backup to `copy.db` has left.
+fn copies(stage: &Stage) -> usize {
+    let files = fs::read_dir(stage.path("")).unwrap().flatten();
+    let of_copy = files.filter(|file| file.file_name().to_string_lossy().starts_with("copy.db"));
+    of_copy.count()
 }

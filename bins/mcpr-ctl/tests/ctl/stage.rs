@@ -86,7 +86,24 @@ impl Stage {
 
     /// Runs the program with these words and this standard input.
     pub(crate) fn ctl_reading(&self, words: &[&str], input: &str) -> Ran {
-        let mut child = self.command(words).spawn().unwrap();
+        self.ran(self.command(words), words, input)
+    }
+
+    /// Runs the program with these words so that it can make no file longer than so many KiB: it hears of that what
+    /// it hears of a disk that fails.
+    pub(crate) fn ctl_cramped(&self, room: u32, words: &[&str]) -> Ran {
+        let command = self.command(words);
+        let mut shell = Command::new("sh");
+        let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", 2 * room);
+        shell
+            .args(["-c", &script])
+            .arg(command.get_program())
+            .args(command.get_args());
+        self.ran(self.at_home(shell), words, "")
+    }
+
+    fn ran(&self, mut command: Command, words: &[&str], input: &str) -> Ran {
+        let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         Ran {
@@ -121,8 +138,12 @@ impl Stage {
     /// Nothing of the environment of the tests reaches the program.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mcpr-ctl"));
+        command.args(words);
+        self.at_home(command)
+    }
+
+    fn at_home(&self, mut command: Command) -> Command {
         command
-            .args(words)
             .env_clear()
             .env("MCPR_HOME", self.home.path())
             .current_dir(self.home.path());

@@ -31,9 +31,13 @@ impl Fault {
 
     /// Whether it is the copy that cannot be written, and not the database that cannot be read.
     pub(super) fn is_of_copy(&self) -> bool {
-        use DatabaseFault::{Full, ReadOnly, Unwritable};
-        matches!(self, Self::Sqlite(error) if matches!(diagnose(error), Full | ReadOnly | Unwritable))
-            || matches!(self, Self::File(Unwritable))
+        use DatabaseFault::{Full, Io, ReadOnly, Unwritable};
+        match self {
+            Self::Sqlite(error) if is_of_reading(error) => false,
+            Self::Sqlite(error) => matches!(diagnose(error), Full | ReadOnly | Unwritable | Io),
+            Self::File(fault) => *fault == Unwritable,
+            Self::Store(_) => false, // It names its file.
+        }
     }
 
     /// Whether a row like the one to be added is there already.
@@ -81,6 +85,27 @@ fn has_no_room(error: &rusqlite::Error) -> bool {
     code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
+/// Whether the system failed to read, or to share the memory that readers of a database look into.
+fn is_of_reading(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi;
+
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(
+        code,
+        Some(
+            ffi::SQLITE_IOERR_READ
+                | ffi::SQLITE_IOERR_SHORT_READ
+                | ffi::SQLITE_IOERR_DATA
+                | ffi::SQLITE_IOERR_CORRUPTFS
+                | ffi::SQLITE_IOERR_MMAP
+                | ffi::SQLITE_IOERR_SHMOPEN
+                | ffi::SQLITE_IOERR_SHMSIZE
+                | ffi::SQLITE_IOERR_SHMMAP
+                | ffi::SQLITE_IOERR_SHMLOCK
+        )
+    )
+}
+
 /// Whether a row holds what no mcpr has written.
 fn is_unreadable(error: &rusqlite::Error) -> bool {
     use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
@@ -88,4 +113,33 @@ fn is_unreadable(error: &rusqlite::Error) -> bool {
         error,
         FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) | Utf8Error(..)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[test]
+    fn ctl_01_a_database_that_is_only_read_is_not_blamed_for_what_cannot_be_written() {
+        let blamed =
+            |code| Fault::from(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)).is_of_copy();
+        let writing = [
+            ffi::SQLITE_IOERR_WRITE,
+            ffi::SQLITE_IOERR_FSYNC,
+            ffi::SQLITE_IOERR_TRUNCATE,
+            ffi::SQLITE_FULL,
+            ffi::SQLITE_CANTOPEN,
+        ];
+        let reading = [
+            ffi::SQLITE_IOERR_READ,
+            ffi::SQLITE_IOERR_SHMSIZE,
+            ffi::SQLITE_CORRUPT,
+            ffi::SQLITE_BUSY,
+        ];
+
+        assert_eq!(writing.map(blamed), [true; 5]);
+        assert_eq!(reading.map(blamed), [false; 4]);
+    }
 }
