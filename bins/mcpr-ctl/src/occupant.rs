@@ -2,6 +2,7 @@
 
 use std::fs::{File, TryLockError};
 use std::io::Read;
+use std::path::Path;
 
 use mcpr_config::Paths;
 
@@ -15,7 +16,7 @@ impl Occupant {
     /// Looks whether a process has the lock beside the database. One that does not say its number, or whose
     /// file system has no locks, is not seen.
     pub(crate) fn of(paths: &Paths) -> Option<Self> {
-        let mut file = File::open(paths.database.with_extension("lock")).ok()?;
+        let mut file = open(&paths.database.with_extension("lock"))?;
         let mut text = String::new();
         file.read_to_string(&mut text).ok()?;
         let pid = text.trim().parse().ok().filter(|pid| is_alive(*pid))?;
@@ -38,6 +39,12 @@ impl Occupant {
              then start it anew (`kill {pid}` ends it)"
         )
     }
+}
+
+/// A pipe in its place would be waited for, and no gateway has made it.
+fn open(lock: &Path) -> Option<File> {
+    let is_file = lock.metadata().is_ok_and(|lock| lock.is_file());
+    is_file.then(|| File::open(lock).ok()).flatten()
 }
 
 /// What is said of the gateway before that its files were used in its place.

@@ -1,14 +1,18 @@
 //! Files that are for their owner alone, and never half written.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::VaultError;
 
+#[cfg(unix)]
+#[expect(clippy::cast_possible_wrap, reason = "the flags of the system are small")]
+const WITHOUT_WAITING: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+
 /// The content of a file; nothing if it is not there.
 pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, VaultError> {
-    match fs::read(path) {
+    match content(path) {
         Ok(content) => Ok(Some(content)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(VaultError::unreadable(path)(error)),
@@ -43,7 +47,10 @@ pub(crate) fn create(path: &Path, content: &[u8]) -> Result<bool, VaultError> {
 pub(crate) fn turn(path: &Path) -> Result<File, VaultError> {
     let lock = beside(path, ".lock");
     let taken = make_folder(path).and_then(|()| {
-        let file = private().write(true).create(true).truncate(false).open(&lock)?;
+        let mut options = private();
+        // To write alone would fail for a pipe, and would not say why.
+        options.read(true).write(true).create(true).truncate(false);
+        let file = open(&mut options, &lock)?;
         file.lock()?;
         Ok(file)
     });
@@ -61,6 +68,26 @@ pub(crate) fn is_shared(path: &Path) -> bool {
     {
         let _ = path;
         false
+    }
+}
+
+fn content(path: &Path) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    open(OpenOptions::new().read(true), path)?.read_to_end(&mut content)?;
+    Ok(content)
+}
+
+/// Opens a file without waiting for anybody, as a pipe would have it, and nothing that is none.
+fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, WITHOUT_WAITING);
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is no file but a folder, a pipe or a device",
+        )),
     }
 }
 

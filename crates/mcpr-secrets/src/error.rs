@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum VaultError {
     /// The system does not let the file be read.
-    #[error("`{}` cannot be read; check that it belongs to the user mcpr runs as", path.display())]
+    #[error("`{}` cannot be read; {}", path.display(), reading(source))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -17,7 +17,7 @@ pub enum VaultError {
         source: io::Error,
     },
     /// The system does not let the file be written.
-    #[error("`{}` cannot be written; {}", path.display(), advice(source))]
+    #[error("`{}` cannot be written; {}", path.display(), writing(source))]
     Unwritable {
         /// The file.
         path: PathBuf,
@@ -84,8 +84,16 @@ impl VaultError {
     }
 }
 
-fn advice(error: &io::Error) -> &'static str {
+fn reading(error: &io::Error) -> &'static str {
     match error.kind() {
+        io::ErrorKind::InvalidInput => "move away what has taken its place",
+        _ => "check that it belongs to the user mcpr runs as",
+    }
+}
+
+fn writing(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::InvalidInput => "move away what has taken the place of its lock",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "the disk is full: make room and try again; what was kept is unchanged"
         }

@@ -122,6 +122,32 @@ fn a_file_that_no_mcpr_wrote_or_a_newer_one_is_left_as_it_is() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn log_04_a_pipe_in_the_place_of_a_file_is_told_and_not_waited_for() {
+    let (_folder, vault) = vault();
+    vault.set("a", "hunter2", 1).unwrap();
+    let lock = vault.path().with_extension("json.lock");
+    let put_pipe = |place: &Path| {
+        fs::remove_file(place).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(place).status();
+        assert!(made.unwrap().success());
+    };
+
+    put_pipe(vault.key_path());
+    let no_key = vault.reveal("a").unwrap_err();
+    put_pipe(&lock);
+    let no_turn = vault.set("b", "new", 2).unwrap_err();
+    put_pipe(vault.path());
+    let refused = [no_key, no_turn, vault.list().unwrap_err()];
+
+    for error in refused {
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert_eq!(cause, "it is no file but a folder, a pipe or a device");
+        assert!(error.to_string().contains("move away what has taken"), "{error}");
+    }
+}
+
 #[test]
 fn many_processes_may_set_secrets_at_once_and_none_is_lost() {
     let (_folder, vault) = vault();

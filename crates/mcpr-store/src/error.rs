@@ -88,6 +88,9 @@ pub enum DatabaseFault {
         "cannot be opened for writing; check that the file and its folder belong to the user mcpr runs as"
     )]
     Unwritable,
+    /// It is a folder, a pipe or a device.
+    #[error("is no file but a folder, a pipe or a device; move that away, or choose another path")]
+    NoFile,
     /// Its file system takes no changes.
     #[error(
         "is on a file system that is read-only, so nothing can be changed; make it writable and start mcpr again"

@@ -436,6 +436,28 @@ async fn a_path_that_cannot_be_written_is_named() {
     assert!(said.contains(&path.display().to_string()), "{said}");
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn ctl_04_a_pipe_in_the_place_of_a_database_is_refused_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mcpr.db");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+
+    let refused = [
+        backup(&path, &folder.path().join("copy.db")).unwrap_err(),
+        inspect(&path).unwrap_err(),
+        open(&path).await.unwrap_err(),
+    ];
+
+    for error in refused {
+        assert!(
+            error.to_string().contains("is no file but a folder, a pipe"),
+            "{error}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn ctl_02_a_look_at_a_database_changes_nothing() {
     let (_folder, path) = place();

@@ -46,8 +46,7 @@ impl RunFile {
             source,
         })?;
         if let FileChoice::Auto(folder) = choice {
-            // A file that cannot be removed takes room and does no other harm; the next run tries again.
-            let _ = prune(folder, keep);
+            prune(folder, keep);
         }
         Ok(Some(run))
     }
@@ -57,11 +56,7 @@ fn append(path: &Path) -> io::Result<RunFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.map_or(Ok(()), private_folder)?;
     // A pipe that nobody reads would hold up the start; it is told to be no place for a log instead.
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
-    let file = private(&mut options).open(path)?;
+    let file = private(at_once(OpenOptions::new().append(true).create(true))).open(path)?;
     Ok(RunFile {
         file,
         path: path.to_owned(),
@@ -96,15 +91,19 @@ pub fn last_run(folder: &Path) -> io::Result<Option<PathBuf>> {
 }
 
 /// Removes all but the newest run files; those of runs that still write are left alone.
-fn prune(folder: &Path, keep: usize) -> io::Result<()> {
-    let old = runs(folder)?.into_iter().skip(keep.max(1));
-    old.filter(|path| !is_held(path)).try_for_each(fs::remove_file)
+fn prune(folder: &Path, keep: usize) {
+    let old = runs(folder).unwrap_or_default().into_iter().skip(keep.max(1));
+    for path in old.filter(|path| !is_held(path)) {
+        // A file that cannot be removed takes room and does no other harm; the next run tries again.
+        let _ = fs::remove_file(path);
+    }
 }
 
-/// The run files of a folder, the newest first.
+/// The run files of a folder, the newest first. A folder, a pipe or a link of such a name is none.
 fn runs(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder)?.filter_map(Result::ok);
     let mut names: Vec<String> = entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
     names.retain(|name| age(name).is_some());
@@ -145,7 +144,7 @@ fn hold(file: &File) {
 
 fn is_held(path: &Path) -> bool {
     let held = |file: File| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock));
-    cfg!(unix) && File::open(path).is_ok_and(held)
+    cfg!(unix) && at_once(OpenOptions::new().read(true)).open(path).is_ok_and(held)
 }
 
 fn private_folder(folder: &Path) -> io::Result<()> {
@@ -153,6 +152,13 @@ fn private_folder(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(folder)
+}
+
+/// Opens without waiting for whoever is at the other end of a pipe.
+fn at_once(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NONBLOCK);
+    options
 }
 
 fn private(options: &mut OpenOptions) -> &mut OpenOptions {
@@ -249,12 +255,42 @@ mod tests {
         assert_eq!(names(home.path()), kept);
     }
 
+    fn make_pipe(path: &Path) {
+        let made = std::process::Command::new("mkfifo").arg(path).status();
+        assert!(made.unwrap().success());
+    }
+
     #[test]
     fn log_02_a_pipe_that_nobody_reads_is_refused_and_not_waited_for() {
         let home = tempfile::tempdir().unwrap();
         let pipe = home.path().join("pipe");
-        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
-        assert!(made.success() && append(&pipe).is_err());
+        make_pipe(&pipe);
+        assert!(append(&pipe).is_err());
+    }
+
+    #[test]
+    fn log_02_what_is_no_file_keeps_no_older_file_and_holds_up_no_start() {
+        let home = tempfile::tempdir().unwrap();
+        let others = ["mcpr_2025-01-15T10-30-48.log", "mcpr_2025-01-15T10-30-49.log"];
+        fs::create_dir(home.path().join(others[0])).unwrap();
+        make_pipe(&home.path().join(others[1]));
+        (0..3).for_each(|after| drop(open(home.path(), 9, after)));
+
+        let last = open(home.path(), 1, 5);
+
+        assert_eq!(
+            names(home.path()),
+            [others[0], others[1], "mcpr_2025-01-15T10-30-50.log"]
+        );
+        assert_eq!(last_run(home.path()).unwrap(), Some(last.path));
+    }
+
+    #[test]
+    fn log_02_a_file_that_cannot_be_looked_into_is_not_waited_for() {
+        let home = tempfile::tempdir().unwrap();
+        let pipe = home.path().join("pipe");
+        make_pipe(&pipe);
+        assert!(!is_held(&pipe));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
+use std::process::Command;
 
 use insta::assert_snapshot;
 
@@ -312,6 +313,20 @@ fn sec_01_a_token_is_revoked_even_if_the_gateway_hangs() {
     );
     assert_eq!(list.json()["tokens"][0]["state"], "revoked");
     assert!(made.code != 0 && made.stderr.contains("did not answer"), "{made}");
+}
+
+#[test]
+fn ctl_02_a_pipe_in_the_place_of_the_lock_is_not_waited_for() {
+    let stage = Stage::new();
+    let made = Command::new("mkfifo").arg(stage.path("mcpr.lock")).status();
+    assert!(made.unwrap().success());
+
+    let listed = stage.ctl(&["tokens", "ls"]);
+
+    assert!(
+        listed.code == 0 && listed.stderr.contains("no gateway is running"),
+        "{listed}"
+    );
 }
 
 #[test]

@@ -28,6 +28,7 @@ pub(super) struct Opened {
 
 /// Opens the database, making the folder, the file and the tables that are not there yet.
 pub(super) fn open(path: &Path) -> Result<Opened, StoreError> {
+    refuse_others(path).map_err(|fault| fault.at(path))?;
     match create(path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {
@@ -59,6 +60,7 @@ fn connect_unchanging(path: &Path) -> Result<Connection, Fault> {
 
 /// Opens a database that is there, whatever its tables, and changes nothing.
 pub(super) fn open_to_read(path: &Path) -> Result<Connection, Fault> {
+    refuse_others(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if !is_unchanging(path) {
         return Ok(Connection::open_with_flags(path, flags)?);
@@ -71,6 +73,14 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection, Fault> {
     }
     let flags = flags | OpenFlags::SQLITE_OPEN_URI;
     Ok(Connection::open_with_flags(unchanging(path), flags)?)
+}
+
+/// Refuses what is there and is no file: a pipe would be waited for until somebody opens its other end.
+fn refuse_others(path: &Path) -> Result<(), Fault> {
+    match std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        true => Err(DatabaseFault::NoFile.into()),
+        false => Ok(()),
+    }
 }
 
 /// Whether its file system takes no changes. SQLite would want to make files beside it all the same.
