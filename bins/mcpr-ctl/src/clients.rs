@@ -105,6 +105,6 @@ impl Seen {
 
 /// The program of this name in `PATH`.
 pub(crate) fn on_path(name: &str, env: &dyn Environment) -> Option<PathBuf> {
-    let path = env.variable("PATH")?;
-    resolve(name, path.as_ref(), None, Path::new("/")).ok()
+    let path = env.variable_os("PATH")?;
+    resolve(name, &path, None, Path::new("/")).ok()
 }

@@ -5,6 +5,7 @@ pub(crate) mod facts;
 pub(crate) mod indent;
 pub(crate) mod live;
 pub(crate) mod look;
+pub(crate) mod path;
 pub(crate) mod phrase;
 pub(crate) mod table;
 pub(crate) mod text;

@@ -156,7 +156,7 @@ impl Config {
 /// Where secrets are, without any place of mcpr's own.
 fn credentials(env: &dyn Environment) -> SecretFolders {
     SecretFolders {
-        credentials: env.variable("CREDENTIALS_DIRECTORY").map(PathBuf::from),
+        credentials: env.variable_os("CREDENTIALS_DIRECTORY").map(PathBuf::from),
         ..SecretFolders::default()
     }
 }

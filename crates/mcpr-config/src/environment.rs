@@ -1,5 +1,6 @@
 //! What a configuration may ask of the machine.
 
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -10,6 +11,11 @@ use mcpr_secrets::{Kept, Vault, VaultError};
 pub trait Environment {
     /// The value of a variable, if it is set and is text.
     fn variable(&self, name: &str) -> Option<String>;
+
+    /// The value of a variable, if it is set, whether or not it is text: a path need not be.
+    fn variable_os(&self, name: &str) -> Option<OsString> {
+        self.variable(name).map(OsString::from)
+    }
 
     /// The home folder of the user.
     fn home(&self) -> Option<PathBuf>;
@@ -56,6 +62,10 @@ pub struct Process;
 impl Environment for Process {
     fn variable(&self, name: &str) -> Option<String> {
         std::env::var(name).ok()
+    }
+
+    fn variable_os(&self, name: &str) -> Option<OsString> {
+        std::env::var_os(name)
     }
 
     fn home(&self) -> Option<PathBuf> {
@@ -142,7 +152,7 @@ pub(crate) mod tests {
     /// An environment in memory: the home is `/home/ann`, the current folder `/base`.
     #[derive(Default)]
     pub(crate) struct Fixed {
-        variables: BTreeMap<String, String>,
+        variables: BTreeMap<String, OsString>,
         files: BTreeMap<PathBuf, Vec<u8>>,
         shared: Vec<PathBuf>,
         /// What is kept, in whichever vault.
@@ -151,7 +161,7 @@ pub(crate) mod tests {
     }
 
     impl Fixed {
-        pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        pub(crate) fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
             self.variables.insert(name.into(), value.into());
             self
         }
@@ -183,6 +193,10 @@ pub(crate) mod tests {
 
     impl Environment for Fixed {
         fn variable(&self, name: &str) -> Option<String> {
+            self.variable_os(name)?.into_string().ok()
+        }
+
+        fn variable_os(&self, name: &str) -> Option<OsString> {
             self.variables.get(name).cloned()
         }
 

@@ -97,6 +97,11 @@ impl Lookups<'_> {
 
     /// As in a shell, the default of `${NAME:-default}` also stands in for an empty value.
     fn variable(&self, name: &str, default: Option<&str>, field: &str) -> Result<Value, Fault> {
+        if self.env.variable(name).is_none() && self.env.variable_os(name).is_some() {
+            return Err(Fault::new(format!(
+                "{field} needs {name}, which is no text in UTF-8"
+            )));
+        }
         match (self.env.variable(name), default) {
             (Some(value), None) => Ok(Value {
                 secret: !is_public(name),

@@ -191,16 +191,17 @@ impl Paths {
 
 /// The path in a variable; an empty one counts as unset.
 fn folder(env: &dyn Environment, name: &str) -> Option<PathBuf> {
-    env.variable(name)
+    env.variable_os(name)
         .filter(|value| !value.is_empty())
         .map(PathBuf::from)
 }
 
 /// systemd separates several folders with colons.
 fn first_of(env: &dyn Environment, name: &str) -> Option<PathBuf> {
-    let all = env.variable(name)?;
-    let first = all.split(':').next()?;
-    Path::new(first).is_absolute().then(|| first.into())
+    let all = env.variable_os(name)?;
+    std::env::split_paths(&all)
+        .next()
+        .filter(|first| first.is_absolute())
 }
 
 #[cfg(test)]
@@ -266,6 +267,22 @@ mod tests {
             .with("RUNTIME_DIRECTORY", "/run/mcpr")
             .with("CREDENTIALS_DIRECTORY", "/run/credentials/mcpr.service");
         insta::assert_debug_snapshot!(found(&env));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn cfg_01_a_place_that_is_no_text_is_taken_as_it_is_and_never_passed_over() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+
+        let bytes = |bytes: &'static [u8]| OsStr::from_bytes(bytes);
+        let home = found(&Fixed::default().with("MCPR_HOME", bytes(b"/h\xe9")));
+        let file = found(&Fixed::default().with("MCPR_CONFIG", bytes(b"c\xe9.json")));
+        let service = found(&Fixed::default().with("STATE_DIRECTORY", bytes(b"/s\xe9:/other")));
+
+        assert_eq!(home.paths, Paths::under(bytes(b"/h\xe9").as_ref()));
+        assert_eq!(file.sources, Sources::Named(vec![bytes(b"c\xe9.json").into()]));
+        assert_eq!(service.paths.database, Path::new(bytes(b"/s\xe9/mcpr.db")));
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Overrides {
 
 fn tls(env: &dyn Environment) -> Result<Option<TlsFiles>, ConfigError> {
     let path = |name| {
-        env.variable(name)
+        env.variable_os(name)
             .filter(|path| !path.is_empty())
             .map(PathBuf::from)
     };
@@ -95,12 +95,15 @@ fn parsed_or<T: FromStr>(
     name: &'static str,
     problem: impl FnOnce(T::Err) -> String,
 ) -> Result<Option<T>, ConfigError> {
-    let value = env.variable(name).filter(|value| !value.is_empty());
-    let parsed = value.map(|value| value.trim().parse::<T>()).transpose();
-    parsed.map_err(|error| ConfigError::Variable {
-        name,
-        problem: problem(error),
-    })
+    let refused = |problem| ConfigError::Variable { name, problem };
+    let Some(value) = env.variable_os(name).filter(|value| !value.is_empty()) else {
+        return Ok(None);
+    };
+    let value = value
+        .into_string()
+        .map_err(|_| refused("is no text in UTF-8".to_owned()))?;
+    let parsed = value.trim().parse();
+    parsed.map(Some).map_err(|error| refused(problem(error)))
 }
 
 #[cfg(test)]
@@ -143,6 +146,23 @@ mod tests {
         Overrides::from_env(&env).unwrap().apply(&mut options);
 
         assert_eq!(options.listen.to_string(), "0.0.0.0:4000");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn cfg_01_a_variable_that_is_no_text_is_told_and_not_passed_over() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+
+        let value = OsStr::from_bytes(b"0.0.0.0:1\xff");
+        let refused = |name| Overrides::from_env(&Fixed::default().with(name, value));
+
+        for name in ["MCPR_LISTEN", "MCPR_PORT", "MCPR_LOG_LEVEL", "MCPR_LOG_FORMAT"] {
+            let said = refused(name).unwrap_err().to_string();
+            assert_eq!(said, format!("the variable `{name}` is no text in UTF-8"));
+        }
+        let alone = refused("MCPR_TLS_KEY").unwrap_err().to_string();
+        assert!(alone.contains("needs MCPR_TLS_CERT beside it"), "{alone}");
     }
 
     #[test]

@@ -10,18 +10,22 @@ use serde::Serialize;
 
 use crate::cli::{Backup, Global};
 use crate::connect::{locations, refuse_own};
-use crate::out::Out;
 use crate::out::phrase::size;
+use crate::out::{Out, path};
 use crate::problem::Problem;
 
 /// What was written.
 #[derive(Debug, Serialize)]
 struct Written {
     /// The copy of the database.
+    #[serde(serialize_with = "path::shown")]
     file: PathBuf,
     bytes: u64,
     /// The copy of the secrets, if there are any.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "path::shown_if_any"
+    )]
     secrets: Option<PathBuf>,
 }
 

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::cli::Global;
 use crate::connect::Gateway;
-use crate::out::Out;
 use crate::out::facts::joined;
+use crate::out::{Out, path};
 
 /// What was done to the files. Serialised, it is what commands that change them print as JSON.
 #[derive(Debug, Serialize)]
@@ -19,6 +19,7 @@ pub(crate) struct Changes {
 /// What was done to one thing in a file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Change {
+    #[serde(serialize_with = "path::shown")]
     pub(crate) file: PathBuf,
     pub(crate) change: Deed,
     #[serde(skip_serializing_if = "Option::is_none")]

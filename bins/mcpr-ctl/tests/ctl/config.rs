@@ -1,6 +1,8 @@
 //! The configuration files, shown, checked and changed.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 
 use insta::assert_snapshot;
 
@@ -34,6 +36,25 @@ fn two() -> Stage {
 }
 
 const BOTH: [&str; 4] = ["--config", "a.json", "--config", "b.json"];
+
+#[test]
+fn cfg_01_a_home_whose_name_is_no_text_holds_everything_and_can_be_shown() {
+    let stage = Stage::new();
+    let home = stage.path("").join(OsStr::from_bytes(b"h\xe9"));
+    let ran = |words: &[&str]| {
+        let output = stage.command(words).env("MCPR_HOME", &home).output().unwrap();
+        assert!(output.status.success(), "{words:?} {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+
+    ran(&["tokens", "create", "--name", "a"]);
+    ran(&["config", "set", "log.level", "warn", "--json"]);
+    ran(&["backup", "copy.db", "--json"]);
+    let looked = ran(&["config", "path", "--json"]);
+
+    assert!(home.join("mcpr.db").exists() && home.join("mcpr.json").exists());
+    assert!(looked.contains("h\u{fffd}/mcpr.json"), "{looked}");
+}
 
 #[test]
 fn log_04_a_file_is_shown_as_it_is_but_for_secrets() {

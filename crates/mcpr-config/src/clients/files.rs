@@ -85,7 +85,7 @@ fn path(spot: &str, env: &dyn Environment) -> Option<PathBuf> {
         return Some(env.home()?.join(rest));
     };
     let set = env
-        .variable(name.trim_start_matches('$'))
+        .variable_os(name.trim_start_matches('$'))
         .map(PathBuf::from)
         .filter(|folder| folder.is_absolute());
     let base = set.or_else(|| Some(env.home()?.join(below_home)))?;

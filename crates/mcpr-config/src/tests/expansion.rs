@@ -42,6 +42,22 @@ fn b10_an_unset_variable_concerns_its_server_alone_and_names_field_and_variable(
     insta::assert_snapshot!(reason(&config.servers[1]));
 }
 
+#[cfg(unix)]
+#[test]
+fn b10_a_variable_that_is_no_text_is_told_and_has_no_default() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let env = Fixed::default().with("T", std::ffi::OsStr::from_bytes(b"a\xff"));
+
+    let entry = server_in(env, r#"{"command": "x", "args": ["${T:-default}"]}"#);
+
+    assert!(
+        reason(&entry).ends_with("args[0] needs T, which is no text in UTF-8"),
+        "{}",
+        reason(&entry)
+    );
+}
+
 #[test]
 fn b10_an_empty_variable_never_makes_an_empty_header() {
     let env = || Fixed::default().with("T", "");

@@ -10,10 +10,10 @@ use serde::Serialize;
 
 use crate::cli::Global;
 use crate::files::Files;
-use crate::out::Out;
 use crate::out::look::{Look, Paint};
 use crate::out::table::{Cell, Table};
 use crate::out::text::printable;
+use crate::out::{Out, path};
 use crate::problem::Problem;
 
 /// The texts of the files that count.
@@ -24,6 +24,7 @@ struct Shown {
 
 #[derive(Serialize)]
 struct ShownFile {
+    #[serde(serialize_with = "path::shown")]
     file: PathBuf,
     /// With `•••` in the place of what may be secret.
     text: String,
@@ -40,7 +41,10 @@ struct Values {
 struct Value {
     key: String,
     value: RawJson,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "path::shown_if_any"
+    )]
     file: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<usize>,
@@ -56,6 +60,7 @@ struct Looked {
 
 #[derive(Serialize)]
 struct LookedFile {
+    #[serde(serialize_with = "path::shown")]
     file: PathBuf,
     /// What names it.
     from: &'static str,
@@ -134,10 +139,10 @@ pub(super) fn effective(global: &Global, out: &Out) -> Result<ExitCode, Problem>
 /// What the variables say that are set here; a gateway may have others.
 fn variables() -> impl Iterator<Item = Value> {
     VARIABLES.into_iter().filter_map(|(variable, key)| {
-        let value = env::var(variable).ok().filter(|value| !value.is_empty())?;
+        let value = env::var_os(variable).filter(|value| !value.is_empty())?;
         Some(Value {
             key: key.to_owned(),
-            value: RawJson::string(&value),
+            value: RawJson::string(&value.to_string_lossy()),
             file: None,
             line: None,
             variable: Some(variable),

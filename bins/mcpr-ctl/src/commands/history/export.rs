@@ -16,8 +16,8 @@ use crate::books::Books;
 use crate::cli::history::{Export, Format};
 use crate::connect::{locations, refuse_own};
 use crate::interrupt::unless_interrupted;
-use crate::out::Out;
 use crate::out::phrase::counted;
+use crate::out::{Out, path};
 use crate::problem::Problem;
 
 /// How many calls are asked for at once; their arguments can be large.
@@ -27,6 +27,7 @@ const AT_ONCE: u64 = 200;
 #[derive(Debug, Serialize)]
 struct Exported<'a> {
     calls: u64,
+    #[serde(serialize_with = "path::shown")]
     file: &'a Path,
 }
 

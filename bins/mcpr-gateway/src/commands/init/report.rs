@@ -97,8 +97,9 @@ impl Report<'_> {
 
     /// A file that wins over the one that is written.
     fn variables(&self) -> String {
-        match std::env::var("MCPR_CONFIG") {
-            Ok(file) if !file.is_empty() && Path::new(&file) != self.output => {
+        match std::env::var_os("MCPR_CONFIG") {
+            Some(file) if !file.is_empty() && Path::new(&file) != self.output => {
+                let file = file.display();
                 format!("  MCPR_CONFIG names {file}: the gateway reads that and not this file\n")
             }
             _ => String::new(),
