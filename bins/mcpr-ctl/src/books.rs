@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use mcpr_admin::{ClientError, Operation};
+use mcpr_admin::{ClientError, Operation, Target};
 
 use crate::cli::Global;
 use crate::connect::{Gateway, locations};
@@ -84,7 +84,7 @@ impl<'a> Books<'a> {
 
     /// Whether nobody answered because no gateway is running, and its files may be looked after in its place.
     pub(crate) fn is_absent(&self, error: &ClientError) -> bool {
-        matches!(error, ClientError::NotRunning { .. }) && self.may_stand_in()
+        (matches!(error, ClientError::NotRunning { .. }) || is_no_place(error)) && self.may_stand_in()
     }
 
     /// Whether the gateway that runs did not answer, and what it would have done may be done on its files.
@@ -115,4 +115,15 @@ impl<'a> Books<'a> {
         }
         Ok(output)
     }
+}
+
+/// Whether that is where no gateway can have a socket: a path that is too long for one, or leads nowhere.
+fn is_no_place(error: &ClientError) -> bool {
+    use std::io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory};
+
+    let ClientError::Unreachable { target, source } = error else {
+        return false;
+    };
+    matches!(target, Target::Socket { .. })
+        && matches!(source.kind(), InvalidInput | InvalidFilename | NotADirectory)
 }

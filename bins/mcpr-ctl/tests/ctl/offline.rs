@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
 
@@ -313,6 +313,45 @@ fn sec_01_a_token_is_revoked_even_if_the_gateway_hangs() {
     );
     assert_eq!(list.json()["tokens"][0]["state"], "revoked");
     assert!(made.code != 0 && made.stderr.contains("did not answer"), "{made}");
+}
+
+#[test]
+fn ctl_02_a_home_too_long_for_a_socket_is_looked_after_like_any_other() {
+    let stage = Stage::new();
+    let home = stage.path(&"h".repeat(200));
+    let ran = |words: &[&str]| {
+        let mut command = stage.command(words);
+        let output = command
+            .env("MCPR_HOME", &home)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        (
+            output.status.code().unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+
+    for words in [
+        &["tokens", "create", "--name", "a"][..],
+        &["tokens", "ls"],
+        &["secrets", "ls"],
+    ] {
+        let (code, told) = ran(words);
+        assert!(
+            code == 0 && told.contains("no gateway is running; used"),
+            "{words:?} {told}"
+        );
+    }
+    let (code, told) = ran(&["status"]);
+    assert!(code == 5 && told.contains("cannot be reached"), "{told}");
+    let (code, _) = ran(&[
+        "tokens",
+        "ls",
+        "--socket",
+        home.join("ctl.sock").to_str().unwrap(),
+    ]);
+    assert_eq!(code, 5);
 }
 
 #[test]
