@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use mcpr_admin::{ClientError, Operation, Target};
+use mcpr_admin::{ClientError, ExitCode, Operation, Target};
 
 use crate::cli::Global;
 use crate::connect::{Gateway, locations};
@@ -71,9 +71,14 @@ impl<'a> Books<'a> {
             false => self.gateway.ask(&operation).await,
         };
         match asked {
-            Err(error) if self.is_absent(&error) || repeatable && self.is_hung(&error) => {
+            Err(error) if self.is_absent(&error) => {
                 self.offline.set(true);
                 self.look_after(operation).await
+            }
+            Err(error) if repeatable && self.is_hung(&error) => {
+                self.offline.set(true);
+                let ended = self.look_after(operation).await;
+                ended.map_err(|problem| open_end(problem, <Database as Offline<O>>::SEEN_LATER))
             }
             answer => {
                 self.answered.set(true);
@@ -126,4 +131,19 @@ fn is_no_place(error: &ClientError) -> bool {
     };
     matches!(target, Target::Socket { .. })
         && matches!(source.kind(), InvalidInput | InvalidFilename | NotADirectory)
+}
+
+/// Says of what was refused on the disk that the gateway, which did not answer, may still do it. That something is not
+/// there was seen, and stays so.
+fn open_end(problem: Problem, seen_later: Option<&str>) -> Problem {
+    match seen_later.filter(|_| problem.exit == ExitCode::Failed) {
+        Some(hint) => {
+            let what = format!(
+                "the gateway did not answer and may still do it; on the disk it was not done: {}",
+                problem.message
+            );
+            problem.reworded(what).hint(hint)
+        }
+        None => problem,
+    }
 }

@@ -39,6 +39,9 @@ pub(crate) trait Offline<O: Operation> {
     /// Whether it is done on the disk as well if a gateway runs and does not answer: it does no harm that the gateway
     /// may do it again when it wakes, and it hears of it.
     const REPEATABLE: bool = false;
+    /// Where to see later what became of it, if that gateway may still do it and the disk refused; nothing for what
+    /// only looks.
+    const SEEN_LATER: Option<&'static str> = None;
 
     /// Carries it out, as a gateway would, as far as that can be done without servers.
     async fn carry_out(&self, operation: O) -> Result<O::Output, Problem>;

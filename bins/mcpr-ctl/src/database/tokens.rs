@@ -51,10 +51,19 @@ impl Offline<ListTokens> for Database {
 impl Offline<RevokeToken> for Database {
     const ABSENT: Absent = Absent::CountAsEmpty;
     const REPEATABLE: bool = true;
+    const SEEN_LATER: Option<&'static str> = Some("`mcpr-ctl tokens ls` shows what became of it");
 
     async fn carry_out(&self, operation: RevokeToken) -> Result<TokenReport, Problem> {
         let now = Timestamp::now();
-        Ok(report(self.store.revoke_token(&operation.which, now).await?, now))
+        let token = match self.store.revoke_token(&operation.which, now).await {
+            Ok(token) => token,
+            // What kept the file may have been a gateway that has done it meanwhile.
+            Err(error) => match self.store.token(&operation.which).await {
+                Ok((token, _)) if token.revoked.is_some() => token,
+                _ => return Err(error.into()),
+            },
+        };
+        Ok(report(token, now))
     }
 }
 

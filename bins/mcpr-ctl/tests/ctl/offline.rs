@@ -315,6 +315,52 @@ fn sec_01_a_token_is_revoked_even_if_the_gateway_hangs() {
     assert!(made.code != 0 && made.stderr.contains("did not answer"), "{made}");
 }
 
+/// A home with a token that is leaked, of a gateway that takes connections and never answers.
+fn hung(stage: &Stage) -> (File, UnixListener) {
+    create(stage, &["--name", "leaked"]);
+    let socket = UnixListener::bind(stage.path("ctl.sock")).unwrap();
+    (claim(stage), socket)
+}
+
+#[test]
+fn sec_02_what_a_gateway_that_hangs_may_still_do_is_not_said_to_have_failed() {
+    let stage = Stage::new();
+    let _gateway = hung(&stage);
+    std::fs::write(stage.path("mcpr.db"), "no database ".repeat(100)).unwrap();
+
+    let revoked = stage.ctl(&["tokens", "revoke", "leaked", "--timeout", "200ms"]);
+    let listed = stage.ctl(&["tokens", "ls", "--timeout", "200ms"]);
+
+    assert_eq!((revoked.code, listed.code), (1, 1), "{revoked} {listed}");
+    let open = "the gateway did not answer and may still do it; on the disk it was not done: the database";
+    assert!(revoked.stderr.contains(open), "{revoked}");
+    assert!(revoked.stderr.contains("`mcpr-ctl tokens ls` shows"), "{revoked}");
+    assert!(!listed.stderr.contains("may still do it"), "{listed}");
+}
+
+#[test]
+fn sec_02_a_token_that_is_revoked_meanwhile_counts_as_revoked_though_nothing_can_be_written() {
+    let stage = Stage::new();
+    let _gateway = hung(&stage);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let path = stage.path("mcpr.db");
+    let store = runtime.block_on(mcpr_store::open(path)).unwrap();
+    let now = mcpr_auth::Timestamp::now();
+
+    let before = stage.ctl_cramped(0, &["tokens", "revoke", "leaked", "--timeout", "200ms"]);
+    runtime.block_on(store.revoke_token("leaked", now)).unwrap();
+    let after = stage.ctl_cramped(0, &["tokens", "revoke", "leaked", "--timeout", "200ms"]);
+
+    assert!(
+        before.code == 1 && before.stderr.contains("may still do it"),
+        "{before}"
+    );
+    assert!(
+        after.code == 0 && after.out().starts_with("revoked tk_"),
+        "{after}"
+    );
+}
+
 #[test]
 fn ctl_02_a_home_too_long_for_a_socket_is_looked_after_like_any_other() {
     let stage = Stage::new();
