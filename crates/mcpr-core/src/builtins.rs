@@ -89,10 +89,10 @@ impl Gateway {
         };
         let (result, status) = match outcome {
             Ok(output) => (answer(&output), Status::Ok),
-            Err(ToolsetError::Fault(fault)) => {
-                return self.refuse_of(context, incoming, Some((SERVER, tool)), &fault);
-            }
-            Err(ToolsetError::Failure(failure)) => (tool_error(&failure), Status::ToolError),
+            Err(error) => match error.for_client() {
+                Ok(failure) => (tool_error(&failure), Status::ToolError),
+                Err(fault) => return self.refuse_of(context, incoming, Some((SERVER, tool)), &fault),
+            },
         };
         let sight = self.sight(context);
         let result = own_result(&result, context, &incoming.method, &sight);

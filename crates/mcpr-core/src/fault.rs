@@ -7,6 +7,7 @@ use mcpr_auth::Rate;
 use mcpr_protocol::{EnvelopeError, Era, ErrorObject, Fault as MessageFault, Version, code};
 use mcpr_registry::{Origin, ServerName};
 use mcpr_router::{BackendFault, Retry, RouteError, RouteErrorKind};
+use mcpr_store::DatabaseFault;
 use mcpr_telemetry::Secrets;
 use serde_json::{Map, Value, json};
 
@@ -77,6 +78,9 @@ pub(crate) enum Fault {
     /// Another process does not let go of the database.
     #[error("the database is locked by another process, and nothing was changed; try again in a moment")]
     DatabaseLocked,
+    /// Anything else that is wrong with it; where it lies is in the log only.
+    #[error("nothing was changed: the database {0}")]
+    NotKept(DatabaseFault),
     /// The same for prompts.
     #[error("Unknown prompt: {0}")]
     UnknownPrompt(String),
@@ -330,6 +334,7 @@ impl Fault {
             | Self::Stopping
             | Self::OperationInProgress
             | Self::DatabaseLocked
+            | Self::NotKept(_)
             | Self::Internal => code::INTERNAL,
         }
     }
@@ -418,7 +423,7 @@ impl Fault {
             Self::GivenUp(_) => "outcome_unknown",
             Self::Stopping => "starting",
             Self::OperationInProgress => "operation_in_progress",
-            Self::Internal => "internal",
+            Self::Internal | Self::NotKept(_) => "internal",
             _ => return None,
         })
     }
@@ -451,7 +456,8 @@ impl Fault {
             | Self::Stopping
             | Self::NotYetKnown { .. }
             | Self::OperationInProgress
-            | Self::DatabaseLocked => "safe",
+            | Self::DatabaseLocked
+            | Self::NotKept(_) => "safe",
             _ => "no",
         }
     }

@@ -26,6 +26,7 @@ use mcpr_admin::{
 };
 use mcpr_auth::{Principal, Scope};
 
+pub(crate) use self::projects::unsaved;
 pub(crate) use self::status::how_servers_are;
 pub use self::stream::Texts;
 use crate::fault::Fault;

@@ -105,6 +105,51 @@ async fn log_04_a_secret_that_cannot_be_kept_leaves_the_one_that_was_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn set_04_a_toolset_that_cannot_be_kept_is_refused_with_the_reason_to_operators_and_clients() {
+    let stage = Stage::of("3m").await;
+    stage.configure(json!({ "builtins": true }));
+    let stage = stage.run().await;
+    stage.fill();
+
+    let wanted = |name: &str| json!({ "name": name, "tools": [{ "namespacedName": "a.*" }] });
+    let to_operator = refused(async |name| {
+        let (_, said) = outcome(&stage, "toolsets/save", wanted(name)).await;
+        said["error"]["message"].as_str().map(str::to_owned)
+    });
+    let told = to_operator.await;
+    let to_client = refused(async |name| {
+        let said = stage
+            .client()
+            .call("build-toolset", &wanted(name).to_string())
+            .await;
+        said.get("error").cloned()
+    });
+    let error = to_client.await;
+
+    let full = "cannot grow because the disk is full; make room and try again";
+    assert!(told.starts_with("nothing was changed: the database `/"), "{told}");
+    assert!(told.ends_with(&format!("mcpr.db` {full}")), "{told}");
+    assert_eq!(
+        error["message"],
+        format!("nothing was changed: the database {full}")
+    );
+    assert_eq!(
+        (&error["data"]["reason"], &error["data"]["retry"]),
+        (&json!("internal"), &json!("safe"))
+    );
+}
+
+/// What is refused of many that are made, one after the other, while there is a little room.
+async fn refused<T>(make: impl AsyncFn(&str) -> Option<T>) -> T {
+    for number in 0..200 {
+        if let Some(refused) = make(&format!("t{number}")).await {
+            return refused;
+        }
+    }
+    panic!("there is no room for so many");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn ctl_01_a_backup_for_which_there_is_no_room_names_the_copy_and_leaves_nothing() {
     let stage = Stage::of("3m").await;
     let stage = stage.run().await;

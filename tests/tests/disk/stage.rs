@@ -69,7 +69,9 @@ impl Stage {
 
     /// Lays out a configuration with this as what the gateway is told of itself.
     pub(crate) fn configure(&self, mut own: Value) {
-        own["builtins"] = json!(false);
+        if own["builtins"].is_null() {
+            own["builtins"] = json!(false);
+        }
         let file = json!({ "mcpServers": { "a": self.fake.entry() }, "mcpr": own });
         fs::write(self.seeded("mcpr.json"), file.to_string()).unwrap();
     }
@@ -222,12 +224,16 @@ impl Stage {
 
     /// Whether a call is answered as ever.
     pub(crate) async fn calls_work(&self) -> bool {
-        let client = Stateless {
+        let answer = self.client().call("a_echo", r#"{"text":"hi"}"#).await;
+        answer["result"].is_object()
+    }
+
+    /// A client that asks in no session.
+    pub(crate) fn client(&self) -> Stateless {
+        Stateless {
             port: self.port,
             token: self.token.clone(),
-        };
-        let answer = client.call("a_echo", r#"{"text":"hi"}"#).await;
-        answer["result"].is_object()
+        }
     }
 
     /// Waits until the gateway has said this.

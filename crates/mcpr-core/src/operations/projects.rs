@@ -159,6 +159,6 @@ fn taken(name: &str) -> Failure {
     failure.hint("replace it with --replace, or choose another name")
 }
 
-pub(super) fn unsaved(error: StoreError) -> Failure {
+pub(crate) fn unsaved(error: StoreError) -> Failure {
     Failure::new(ErrorCode::Failed, format!("nothing was changed: {error}"))
 }

@@ -11,6 +11,7 @@ use super::Toolset;
 use crate::client::Context;
 use crate::fault::Fault;
 use crate::gateway::Gateway;
+use crate::operations::unsaved;
 use crate::scope::{Asked, Choice, Scope, nobody};
 use crate::sight::Sight;
 
@@ -39,6 +40,8 @@ pub(crate) enum ToolsetError {
     Failure(Failure),
     /// The gateway could not.
     Fault(Fault),
+    /// What is kept could not be read or changed.
+    Store(StoreError),
 }
 
 impl Asker {
@@ -200,25 +203,44 @@ impl From<Failure> for ToolsetError {
     }
 }
 
+impl ToolsetError {
+    /// What a client is told: what it can mend, or else what kind of fault it is; the details are in the log only
+    /// (HTTP-04).
+    pub(crate) fn for_client(self) -> Result<Failure, Fault> {
+        match self {
+            Self::Failure(failure) => Ok(failure),
+            Self::Fault(fault) => Err(fault),
+            Self::Store(StoreError::Database(error)) => Err(match error.fault() {
+                DatabaseFault::Locked => Fault::DatabaseLocked,
+                fault => Fault::NotKept(fault),
+            }),
+            Self::Store(_) => Err(Fault::Internal),
+        }
+    }
+}
+
 impl From<StoreError> for ToolsetError {
-    /// The details are in the log only (HTTP-04).
     fn from(error: StoreError) -> Self {
         tracing::error!(reason = %error, "a change of toolsets could not be stored");
-        Self::Fault(match error {
-            StoreError::Database(error) if error.fault() == DatabaseFault::Locked => Fault::DatabaseLocked,
-            _ => Fault::Internal,
-        })
+        Self::Store(error)
     }
 }
 
 impl From<ToolsetError> for Failure {
+    /// What an operator is told.
     fn from(error: ToolsetError) -> Self {
-        match error {
-            ToolsetError::Failure(failure) => failure,
-            ToolsetError::Fault(fault @ (Fault::OperationInProgress | Fault::DatabaseLocked)) => {
-                Failure::new(ErrorCode::Unavailable, fault.to_string())
+        let fault = match error {
+            ToolsetError::Failure(failure) => return failure,
+            ToolsetError::Fault(fault) => fault,
+            ToolsetError::Store(StoreError::Database(error)) if error.fault() == DatabaseFault::Locked => {
+                Fault::DatabaseLocked
             }
-            ToolsetError::Fault(fault) => Failure::new(ErrorCode::Failed, fault.to_string()),
-        }
+            ToolsetError::Store(error) => return unsaved(error),
+        };
+        let code = match fault {
+            Fault::OperationInProgress | Fault::DatabaseLocked => ErrorCode::Unavailable,
+            _ => ErrorCode::Failed,
+        };
+        Failure::new(code, fault.to_string())
     }
 }
