@@ -147,6 +147,28 @@ async fn sec_05_a_rate_holds_for_streams_and_batches_and_lets_cancels_pass() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn sec_05_all_of_an_array_counts_one_by_one_but_cancels_and_answers() {
+    let limits = json!({ "perPrincipal": { "rate": "6/h" } });
+    let gateway = gateway().own("limits", limits).start().await;
+    // Two messages begin a session.
+    let client = gateway.client_of("2025-03-26").await;
+    let note = |method: &str| format!(r#"{{"jsonrpc":"2.0","method":"notifications/{method}"}}"#);
+    let free = format!(
+        r#"[{},{{"jsonrpc":"2.0","id":1,"result":{{}}}}]"#,
+        note("cancelled")
+    );
+    let three = format!("[{0},{0},1]", note("roots/list_changed"));
+
+    for array in [&free, &free, &three] {
+        assert!(client.post(array).send(gateway.port).await.status() < 300);
+    }
+
+    assert_eq!(until_limited(&client).await.0, 1);
+    assert_eq!(client.post(&free).send(gateway.port).await.status(), 202);
+    assert_eq!(client.post(&three).send(gateway.port).await.status(), 429);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn sec_05_who_waits_as_long_as_it_is_told_is_served() {
     let limits = json!({ "perPrincipal": { "rate": "4/s" } });
     let gateway = gateway().own("limits", limits).start().await;

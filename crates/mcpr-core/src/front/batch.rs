@@ -7,7 +7,9 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::future::join_all;
-use mcpr_protocol::{Broken, Era, Message, Method, Notification, Request, Response, Rope, Version};
+use mcpr_protocol::{
+    Broken, Era, Message, Method, Notification, Request, Response, Rope, Version, notification,
+};
 use tokio::time::Instant;
 
 use super::LEVELS;
@@ -28,6 +30,8 @@ pub(super) struct Batch {
     pub(super) responses: Vec<Response>,
     /// Members that are no messages; each gets an error in its place (JSON-RPC 2.0, section 6).
     broken: Vec<Broken>,
+    /// How many of the members count toward the rate of their sender.
+    pub(super) weight: usize,
 }
 
 /// The answers to the requests of one message, as far as they are still to come.
@@ -65,6 +69,16 @@ pub(super) fn array(answers: Vec<Rope>) -> Rope {
     text
 }
 
+/// Whether a message counts toward the rate of its sender, alone or in a batch: all but what ends something that has
+/// been counted.
+pub(super) fn counts(message: &Result<Message, Broken>) -> bool {
+    match message {
+        Ok(Message::Request(_)) | Err(_) => true,
+        Ok(Message::Notification(note)) => &*note.method != notification::CANCELLED,
+        Ok(Message::Response(_)) => false,
+    }
+}
+
 impl Batch {
     /// Reads a batch.
     ///
@@ -74,6 +88,7 @@ impl Batch {
     pub(super) fn read(text: &Bytes) -> Result<Self, Fault> {
         let mut batch = Self::default();
         for member in Message::parse_batch(text, MOST, LEVELS).map_err(Fault::Message)? {
+            batch.weight += usize::from(counts(&member));
             match member {
                 Ok(Message::Request(request)) => batch.requests.push(request),
                 Ok(Message::Notification(note)) => batch.notes.push(note),

@@ -23,9 +23,9 @@ impl HttpFront {
     pub(super) async fn batch(&self, caller: &Principal, call: Call) -> Reply {
         let session = self.session_with_batches(caller, &call.head.headers);
         let read = session.and_then(|session| Ok((session, Batch::read(&call.body)?)));
-        let members = read.as_ref().map_or(1, |(_, batch)| batch.requests.len().max(1));
         // What is refused counts as well.
-        let paced = self.pace(caller, members);
+        let weight = read.as_ref().map_or(1, |(_, batch)| batch.weight);
+        let paced = self.pace(caller, weight);
         let (session, batch) = match paced.and(read) {
             Ok(read) => read,
             Err(fault) => return self.refuse(caller, None, &fault, Era::Session),

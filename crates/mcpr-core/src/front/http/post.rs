@@ -2,9 +2,7 @@
 
 use ::http::{HeaderMap, HeaderValue, StatusCode};
 use mcpr_auth::Principal;
-use mcpr_protocol::{
-    Broken, Era, Fault as MessageFault, Id, Message, Notification, Request, Response, notification,
-};
+use mcpr_protocol::{Broken, Era, Fault as MessageFault, Id, Message, Notification, Request, Response};
 use mcpr_transport::http::server::{Call, Reply};
 
 use super::HttpFront;
@@ -13,18 +11,8 @@ use super::events::listen_events;
 use crate::dispatch::Handled;
 use crate::fault::Fault;
 use crate::front::LEVELS;
+use crate::front::batch::counts;
 use crate::scope::Asked;
-
-/// Whether a message counts toward the rate of its sender: all but what ends something that has been
-/// counted. The members of a batch count one by one.
-fn counts(message: &Result<Message, Broken>) -> bool {
-    match message {
-        Ok(Message::Request(_)) => true,
-        Ok(Message::Notification(note)) => &*note.method != notification::CANCELLED,
-        Ok(Message::Response(_)) => false,
-        Err(broken) => broken.fault != MessageFault::Batch,
-    }
-}
 
 fn id_of(message: &Result<Message, Broken>) -> Option<&Id> {
     match message {
@@ -34,9 +22,16 @@ fn id_of(message: &Result<Message, Broken>) -> Option<&Id> {
     }
 }
 
+fn is_batch(message: &Result<Message, Broken>) -> bool {
+    matches!(message, Err(broken) if broken.fault == MessageFault::Batch)
+}
+
 impl HttpFront {
     pub(super) async fn post(&self, caller: Principal, call: Call) -> Reply {
         let message = Message::parse_within(&call.body, LEVELS);
+        if is_batch(&message) {
+            return self.batch(&caller, call).await; // Its members count one by one.
+        }
         if let Err(fault) = self.pace(&caller, usize::from(counts(&message))) {
             return self.refuse(&caller, id_of(&message), &fault, Era::Session);
         }
@@ -44,10 +39,6 @@ impl HttpFront {
             Ok(Message::Request(request)) => self.request(caller, call, request).await,
             Ok(Message::Notification(note)) => self.notification(&caller, &call.head.headers, &note),
             Ok(Message::Response(response)) => self.response(&caller, &call.head.headers, response),
-            Err(Broken {
-                fault: MessageFault::Batch,
-                ..
-            }) => self.batch(&caller, call).await,
             Err(Broken { fault, id }) => {
                 self.refuse(&caller, id.as_ref(), &Fault::Message(fault), Era::Session)
             }
