@@ -156,7 +156,7 @@ impl Gateway {
             }
         };
         let meta = incoming.params.as_ref().and_then(|params| params.object("_meta"));
-        let trace = self.trace(&context, &incoming);
+        let trace = self.trace(&context, &incoming, true);
         let call = Call {
             gateway: self.clone(),
             party: context.party(),
@@ -359,7 +359,7 @@ impl Gateway {
         tool: Option<(&str, &str)>,
         ending: Ending,
     ) {
-        let trace = self.trace(context, incoming);
+        let trace = self.trace(context, incoming, tool.is_some());
         let subject = Subject {
             method: &incoming.method,
             params: incoming.params.as_ref(),

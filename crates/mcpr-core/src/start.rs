@@ -132,7 +132,7 @@ impl Builder {
         }
     }
 
-    /// Tells of the spans of requests here.
+    /// Tells of the spans of requests here, without what must never be shown.
     pub fn tracer(self, tracer: Tracer) -> Self {
         Self { tracer, ..self }
     }
@@ -279,6 +279,7 @@ impl Builder {
                 secrets: self.secrets.clone(),
             }),
         ];
+        let tracer = self.tracer.hiding(&self.secrets);
         let layers = Layers::new(own.into_iter().chain(self.layers).collect());
         let limits = &plan.options.limits;
         let sealing_key = store.sealing_key().await.map_err(StartError::Store)?;
@@ -318,7 +319,7 @@ impl Builder {
             tasks,
             farewells: TaskTracker::new(),
             log: self.log,
-            tracer: self.tracer,
+            tracer,
             layers,
             metrics,
             tools,

@@ -11,8 +11,9 @@ use crate::dispatch::Incoming;
 use crate::gateway::Gateway;
 
 impl Gateway {
-    /// Begins the span of a request, in the trace that its client names; nothing if nobody is told.
-    pub(crate) fn trace(&self, context: &Context, incoming: &Incoming) -> Option<Trace> {
+    /// Begins the span of a request, in the trace that its client names; nothing if nobody is told. Whether what it
+    /// names is there (`is_known`) is the caller's to know.
+    pub(crate) fn trace(&self, context: &Context, incoming: &Incoming, is_known: bool) -> Option<Trace> {
         if !self.tracer.is_on() {
             return None;
         }
@@ -20,7 +21,9 @@ impl Gateway {
         let text = |key| params.and_then(|params| params.text(key));
         let meta = params.and_then(|params| params.object("_meta"));
         let carried = |key| meta.as_ref().and_then(|meta| meta.text(key));
-        let (target, uri) = (text("name"), text("uri"));
+        let is_named = incoming.method.named_by() == Some("name");
+        let target = is_named.then(|| text("name")).flatten();
+        let uri = text("uri");
         let (parent, state) = (carried("traceparent"), carried("tracestate"));
         let rpc_id = incoming.id.raw();
         let rpc_id = rpc_id.to_text().unwrap_or_else(|| rpc_id.as_str().to_owned());
@@ -29,8 +32,9 @@ impl Gateway {
             began: now.checked_sub(incoming.began.elapsed()).unwrap_or(now),
             request_id: incoming.number,
             rpc_id: &rpc_id,
-            method: incoming.method.as_str(),
+            method: incoming.method.known(),
             target: target.as_deref(),
+            is_known,
             uri: uri.as_deref(),
             version: context.client.version.as_str(),
             session: context.session.as_ref().map(|session| &session.id[..8]),

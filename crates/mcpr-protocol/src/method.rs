@@ -93,6 +93,14 @@ impl Method {
         }
     }
 
+    /// The name, or the same text for all that somebody has made up: for what is kept of each name.
+    pub fn known(&self) -> &str {
+        match self {
+            Self::Other(_) => "_OTHER",
+            known => known.as_str(),
+        }
+    }
+
     /// Whether asking twice does no harm by the nature of the method.
     pub fn is_read(&self) -> bool {
         !matches!(self, Self::ToolsCall | Self::Other(_))

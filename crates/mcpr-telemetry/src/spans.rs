@@ -19,11 +19,16 @@ use self::nobody::{Exporter, Running};
 pub use self::otlp::OtlpError;
 #[cfg(feature = "otel")]
 use self::otlp::{Exporter, Running};
-use crate::CallRecord;
+use crate::{CallRecord, Secrets};
 
 /// Makes spans and sends them away; clones send to the same place.
+///
+/// Texts of a span are cut as those of the log are, and searched for secrets in the same way.
 #[derive(Clone, Default)]
-pub struct Tracer(Option<Arc<Exporter>>);
+pub struct Tracer {
+    exporter: Option<Arc<Exporter>>,
+    secrets: Secrets,
+}
 
 /// What is known of a request when its span begins.
 #[derive(Clone, Copy, Debug)]
@@ -34,10 +39,13 @@ pub struct Span<'a> {
     pub request_id: u64,
     /// The id that its client gave it, without quotes.
     pub rpc_id: &'a str,
-    /// Its method.
+    /// Its method: one that is known, or the same text for all others.
     pub method: &'a str,
     /// What it names: the tool or the prompt, as the client calls it.
     pub target: Option<&'a str>,
+    /// Whether there is such a tool or prompt. Only then the span is named after it: what clients make up would
+    /// be names without end.
+    pub is_known: bool,
     /// The resource that it is about.
     pub uri: Option<&'a str>,
     /// The revision that the client speaks.
@@ -71,23 +79,33 @@ pub struct Trace(Running);
 
 impl Tracer {
     /// Nobody is told of spans.
-    pub const fn off() -> Self {
-        Self(None)
+    pub fn off() -> Self {
+        Self::default()
+    }
+
+    /// The same, without these secrets in what it tells. A gateway does this with its own.
+    #[must_use]
+    pub fn hiding(self, secrets: &Secrets) -> Self {
+        Self {
+            secrets: secrets.clone(),
+            ..self
+        }
     }
 
     /// Whether anybody is told.
     pub fn is_on(&self) -> bool {
-        self.0.is_some()
+        self.exporter.is_some()
     }
 
     /// Begins the span of a request, if anybody is told: in the trace of the client, if there is one.
     pub fn begin(&self, span: &Span<'_>) -> Option<Trace> {
-        self.0.as_ref()?.begin(span).map(Trace)
+        let exporter = self.exporter.as_ref()?;
+        exporter.begin(span, &self.secrets).map(Trace)
     }
 
     /// Sends away what waits, and takes no more. Blocks, a second at most.
     pub fn shut_down(&self) {
-        if let Some(exporter) = &self.0 {
+        if let Some(exporter) = &self.exporter {
             exporter.shut_down();
         }
     }

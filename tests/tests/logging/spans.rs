@@ -1,5 +1,7 @@
 //! The spans of a call, as a collector gets them, and its trace as the server gets it (LOG-07).
 
+mod bounds;
+
 use mcpr_tests::{Fake, Gateway, gateway};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
@@ -147,8 +149,8 @@ async fn log_07_what_went_wrong_is_the_type_of_an_error_and_nobodys_words_are_to
     }
 
     let spans = collector.spans().await;
-    let ended = |tool: &str| {
-        let span = of_kind(&spans, SpanKind::Server, &format!("tools/call {tool}"));
+    let ended = |name: &str| {
+        let span = of_kind(&spans, SpanKind::Server, name);
         let failed = span
             .status
             .as_ref()
@@ -160,10 +162,14 @@ async fn log_07_what_went_wrong_is_the_type_of_an_error_and_nobodys_words_are_to
         )
     };
     let code = |code: &str| (true, Some(code.to_owned()), Some(code.to_owned()));
-    assert_eq!(ended("git_status"), (false, None, None));
-    assert_eq!(ended("git_bad"), (true, Some("tool_error".into()), None));
-    assert_eq!(ended("git_broken"), code("-32001"));
-    assert_eq!(ended("git_nothing"), code("-32602"));
+    assert_eq!(ended("tools/call git_status"), (false, None, None));
+    assert_eq!(
+        ended("tools/call git_bad"),
+        (true, Some("tool_error".into()), None)
+    );
+    assert_eq!(ended("tools/call git_broken"), code("-32001"));
+    // What nobody has names no span.
+    assert_eq!(ended("tools/call"), code("-32602"));
     assert!(!format!("{spans:?}").contains("S3CRET"));
 }
 

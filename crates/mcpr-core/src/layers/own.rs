@@ -47,11 +47,9 @@ impl Layer for Traced {
 
 impl Layer for Counted {
     fn after(&self, record: &CallRecord<'_>) {
-        let method = match Method::new(record.method) {
-            // What clients make up must not become a series each.
-            Method::Other(_) => "_OTHER",
-            _ => record.method,
-        };
+        // What clients make up must not become a series each.
+        let method = Method::new(record.method);
+        let method = method.known();
         self.0.count(&CallRecord { method, ..*record });
     }
 

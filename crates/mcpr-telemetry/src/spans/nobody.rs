@@ -1,7 +1,7 @@
 //! Without the feature `otel` there is nobody to tell of spans: none of these values can be made.
 
 use super::{Hop, Span};
-use crate::CallRecord;
+use crate::{CallRecord, Secrets};
 
 /// Nothing.
 pub(super) enum Exporter {}
@@ -10,7 +10,7 @@ pub(super) enum Exporter {}
 pub(super) enum Running {}
 
 impl Exporter {
-    pub(super) fn begin(&self, _: &Span<'_>) -> Option<Running> {
+    pub(super) fn begin(&self, _: &Span<'_>, _: &Secrets) -> Option<Running> {
         match *self {}
     }
 

@@ -3,8 +3,11 @@
 //! They are batched and sent by a thread of the SDK, so that a collector which is slow or away holds up
 //! no call: what finds no room in the batch is dropped, as the SDK says in the log.
 
+mod words;
+
 use std::collections::HashMap;
 use std::env;
+use std::sync::Arc;
 use std::time::Duration;
 
 use opentelemetry::propagation::TextMapPropagator;
@@ -18,8 +21,9 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, Span as SdkSpan};
 use parking_lot::Mutex;
 
+use self::words::Words;
 use super::{Hop, Span, Tracer};
-use crate::{CallRecord, Status, redact};
+use crate::{CallRecord, Secrets, Status};
 
 /// How long the end waits for a collector.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -36,6 +40,7 @@ pub(super) struct Exporter {
 /// The span of a request, and that of its last sending.
 pub(super) struct Running {
     tracer: SdkTracer,
+    words: Words,
     method: String,
     /// The span as the parent of others.
     own: Context,
@@ -94,30 +99,36 @@ impl Tracer {
             .with_batch_exporter(exporter)
             .with_resource(resource.with_attribute(version).build())
             .build();
-        Self(Some(std::sync::Arc::new(Exporter {
+        let exporter = Exporter {
             tracer: provider.tracer(NAME),
             provider,
             propagator: TraceContextPropagator::new(),
-        })))
+        };
+        Self {
+            exporter: Some(Arc::new(exporter)),
+            ..Self::off()
+        }
     }
 }
 
 impl Exporter {
-    pub(super) fn begin(&self, span: &Span<'_>) -> Option<Running> {
+    pub(super) fn begin(&self, span: &Span<'_>, secrets: &Secrets) -> Option<Running> {
+        let words = Words(secrets.clone());
         let carried = [("traceparent", span.parent), ("tracestate", span.state)];
         let carried = carried
             .into_iter()
             .filter_map(|(key, value)| Some((key.to_owned(), value?.to_owned())));
         let carried: HashMap<String, String> = carried.collect();
         let parent = self.propagator.extract_with_context(&Context::new(), &carried);
-        let request = SpanBuilder::from_name(named(span.method, span.target))
+        let request = SpanBuilder::from_name(words.title(span.method, span.target.filter(|_| span.is_known)))
             .with_kind(SpanKind::Server)
             .with_start_time(span.began)
-            .with_attributes(of_request(span))
+            .with_attributes(words.of_request(span))
             .start_with_context(&self.tracer, &parent);
         Some(Running {
             tracer: self.tracer.clone(),
-            method: span.method.to_owned(),
+            method: words.name(span.method),
+            words,
             own: Context::new().with_remote_span_context(request.span_context().clone()),
             spans: Mutex::new(Spans { request, hop: None }),
         })
@@ -131,9 +142,9 @@ impl Exporter {
 
 impl Running {
     pub(super) fn begin_hop(&self, hop: &Hop<'_>) -> String {
-        let span = SpanBuilder::from_name(named(&self.method, hop.target))
+        let span = SpanBuilder::from_name(self.words.title(&self.method, hop.target))
             .with_kind(SpanKind::Client)
-            .with_attributes(of_hop(&self.method, hop))
+            .with_attributes(self.words.of_hop(&self.method, hop))
             .start_with_context(&self.tracer, &self.own);
         let header = header(span.span_context());
         // The one before ends as it is dropped.
@@ -144,7 +155,7 @@ impl Running {
     pub(super) fn fail_hop(&self, why: &str) {
         if let Some(mut hop) = self.spans.lock().hop.take() {
             hop.set_attribute(KeyValue::new("error.type", "_OTHER"));
-            hop.set_status(SpanStatus::error(why.to_owned()));
+            hop.set_status(SpanStatus::error(self.words.text(why)));
             hop.end();
         }
     }
@@ -152,14 +163,12 @@ impl Running {
     pub(super) fn end(&self, record: &CallRecord<'_>) {
         let mut spans = self.spans.lock();
         if let Some(mut hop) = spans.hop.take() {
-            conclude(&mut hop, record);
+            self.conclude(&mut hop, record);
         }
         if let Some(server) = record.server {
-            spans
-                .request
-                .set_attribute(KeyValue::new("mcpr.server", server.to_owned()));
+            spans.request.set_attribute(self.words.of_server(server));
         }
-        conclude(&mut spans.request, record);
+        self.conclude(&mut spans.request, record);
     }
 
     pub(super) fn sampled_id(&self) -> Option<u128> {
@@ -169,85 +178,30 @@ impl Running {
             .is_sampled()
             .then(|| u128::from_be_bytes(context.trace_id().to_bytes()))
     }
-}
 
-/// `tools/call git_status`; never a URI, which would make names without end.
-fn named(method: &str, target: Option<&str>) -> String {
-    target.map_or_else(|| method.to_owned(), |target| format!("{method} {target}"))
+    /// Ends a span as the record says: it is an error exactly where `error.type` is set.
+    fn conclude(&self, span: &mut SdkSpan, record: &CallRecord<'_>) {
+        let error = match record.status {
+            Status::Ok => None,
+            Status::ToolError => Some("tool_error".to_owned()),
+            Status::Cancelled => Some("cancelled".to_owned()),
+            Status::Error(code) => Some(code.to_string()),
+        };
+        if let Status::Error(code) = record.status {
+            span.set_attribute(KeyValue::new("rpc.response.status_code", code.to_string()));
+        }
+        if let Some(error) = error {
+            span.set_attribute(KeyValue::new("error.type", error));
+            // What a server says may repeat what it was sent: it is told to nobody here.
+            span.set_status(SpanStatus::error(
+                self.words.text(record.error.unwrap_or_default()),
+            ));
+        }
+        span.end();
+    }
 }
 
 fn header(context: &SpanContext) -> String {
     let flags = context.trace_flags().to_u8();
     format!("00-{}-{}-{flags:02x}", context.trace_id(), context.span_id())
-}
-
-fn of_request(span: &Span<'_>) -> Vec<KeyValue> {
-    let mut all = of_item(span.method, span.target);
-    all.push(KeyValue::new("mcpr.request.id", span.request_id.to_string()));
-    all.push(KeyValue::new("jsonrpc.request.id", span.rpc_id.to_owned()));
-    all.push(KeyValue::new("mcp.protocol.version", span.version.to_owned()));
-    let session = span
-        .session
-        .map(|id| KeyValue::new("mcp.session.id", id.to_owned()));
-    let uri = span
-        .uri
-        .map(|uri| KeyValue::new("mcp.resource.uri", redact::url(uri).into_owned()));
-    all.extend(session.into_iter().chain(uri));
-    all.extend(network(span.http));
-    all
-}
-
-fn of_hop(method: &str, hop: &Hop<'_>) -> Vec<KeyValue> {
-    let mut all = of_item(method, hop.target);
-    all.push(KeyValue::new("mcpr.server", hop.server.to_owned()));
-    all.push(KeyValue::new("mcp.protocol.version", hop.version.to_owned()));
-    if let Some((host, port)) = hop.address {
-        all.push(KeyValue::new("server.address", host.to_owned()));
-        all.push(KeyValue::new("server.port", i64::from(port)));
-    }
-    all.extend(network(hop.address.is_some()));
-    all
-}
-
-fn of_item(method: &str, target: Option<&str>) -> Vec<KeyValue> {
-    let mut all = vec![KeyValue::new("mcp.method.name", method.to_owned())];
-    let named = |key: &'static str| target.map(|name| KeyValue::new(key, name.to_owned()));
-    match method {
-        "tools/call" => {
-            all.push(KeyValue::new("gen_ai.operation.name", "execute_tool"));
-            all.extend(named("gen_ai.tool.name"));
-        }
-        "prompts/get" => all.extend(named("gen_ai.prompt.name")),
-        _ => {}
-    }
-    all
-}
-
-fn network(http: bool) -> Vec<KeyValue> {
-    match http {
-        true => vec![
-            KeyValue::new("network.transport", "tcp"),
-            KeyValue::new("network.protocol.name", "http"),
-        ],
-        false => vec![KeyValue::new("network.transport", "pipe")],
-    }
-}
-
-/// Ends a span as the record says: it is an error exactly where `error.type` is set.
-fn conclude(span: &mut SdkSpan, record: &CallRecord<'_>) {
-    let error = match record.status {
-        Status::Ok => None,
-        Status::ToolError => Some("tool_error".to_owned()),
-        Status::Cancelled => Some("cancelled".to_owned()),
-        Status::Error(code) => Some(code.to_string()),
-    };
-    if let Status::Error(code) = record.status {
-        span.set_attribute(KeyValue::new("rpc.response.status_code", code.to_string()));
-    }
-    if let Some(error) = error {
-        span.set_attribute(KeyValue::new("error.type", error));
-        // What a server says may repeat what it was sent: it is told to nobody here.
-        span.set_status(SpanStatus::error(record.error.unwrap_or_default().to_owned()));
-    }
-    span.end();
 }
