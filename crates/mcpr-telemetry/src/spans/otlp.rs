@@ -3,6 +3,7 @@
 //! They are batched and sent by a thread of the SDK, so that a collector which is slow or away holds up
 //! no call: what finds no room in the batch is dropped, as the SDK says in the log.
 
+mod settings;
 mod words;
 
 use std::collections::HashMap;
@@ -18,9 +19,10 @@ use opentelemetry::{Context, KeyValue};
 use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, Span as SdkSpan};
+use opentelemetry_sdk::trace::{BatchSpanProcessor, SdkTracer, SdkTracerProvider, Span as SdkSpan};
 use parking_lot::Mutex;
 
+use self::settings::Settings;
 use self::words::Words;
 use super::{Hop, Span, Tracer};
 use crate::{CallRecord, Secrets, Status};
@@ -66,17 +68,10 @@ impl Tracer {
     ///
     /// When what the variables say cannot be used.
     pub fn from_env() -> Result<Self, OtlpError> {
-        let said = |name| env::var(name).ok().filter(|value: &String| !value.is_empty());
-        let disabled = said("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
-            || said("OTEL_TRACES_EXPORTER").is_some_and(|exporter| exporter == "none");
-        let endpoints = [
-            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
-            "OTEL_EXPORTER_OTLP_ENDPOINT",
-        ];
-        if disabled || !endpoints.into_iter().any(|name| said(name).is_some()) {
-            return Ok(Self::off());
+        match settings::address() {
+            Some(url) => Self::to(&url),
+            None => Ok(Self::off()),
         }
-        Ok(Self::sending(SpanExporter::builder().with_http().build()?))
     }
 
     /// Sends spans to the collector at this URL, such as `http://127.0.0.1:4318/v1/traces`.
@@ -85,18 +80,21 @@ impl Tracer {
     ///
     /// When the URL cannot be used.
     pub fn to(url: &str) -> Result<Self, OtlpError> {
+        let settings = Settings::in_force();
         let exporter = SpanExporter::builder().with_http().with_endpoint(url);
-        Ok(Self::sending(exporter.build()?))
+        let exporter = exporter.with_timeout(settings.timeout());
+        Ok(Self::sending(exporter.build()?, &settings))
     }
 
-    fn sending(exporter: SpanExporter) -> Self {
+    fn sending(exporter: SpanExporter, settings: &Settings) -> Self {
+        let batches = BatchSpanProcessor::builder(exporter).with_batch_config(settings.batches());
         let mut resource = Resource::builder();
         if env::var_os("OTEL_SERVICE_NAME").is_none() {
             resource = resource.with_service_name(NAME);
         }
         let version = KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
         let provider = SdkTracerProvider::builder()
-            .with_batch_exporter(exporter)
+            .with_span_processor(batches.build())
             .with_resource(resource.with_attribute(version).build())
             .build();
         let exporter = Exporter {
