@@ -4,6 +4,7 @@
 //! no call: what finds no room in the batch is dropped, as the SDK says in the log.
 
 mod settings;
+mod way;
 mod words;
 
 use std::collections::HashMap;
@@ -16,13 +17,14 @@ use opentelemetry::trace::{
     Span as _, SpanBuilder, SpanContext, SpanKind, Status as SpanStatus, TraceContextExt, TracerProvider as _,
 };
 use opentelemetry::{Context, KeyValue};
-use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig};
+use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SdkTracer, SdkTracerProvider, Span as SdkSpan};
 use parking_lot::Mutex;
 
 use self::settings::Settings;
+use self::way::{NoWay, Way};
 use self::words::Words;
 use super::{Hop, Span, Tracer};
 use crate::{CallRecord, Secrets, Status};
@@ -58,7 +60,16 @@ struct Spans {
 /// Spans cannot be sent as the variables say.
 #[derive(Debug, thiserror::Error)]
 #[error("spans cannot be sent to a collector; see the variables OTEL_EXPORTER_OTLP_*")]
-pub struct OtlpError(#[from] ExporterBuildError);
+pub struct OtlpError(#[source] Why);
+
+/// What the variables say that cannot be.
+#[derive(Debug, thiserror::Error)]
+enum Why {
+    #[error(transparent)]
+    Way(#[from] NoWay),
+    #[error(transparent)]
+    Exporter(#[from] ExporterBuildError),
+}
 
 impl Tracer {
     /// Sends spans where the variables of OpenTelemetry say (`OTEL_EXPORTER_OTLP_ENDPOINT` and its like);
@@ -74,16 +85,16 @@ impl Tracer {
         }
     }
 
-    /// Sends spans to the collector at this URL, such as `http://127.0.0.1:4318/v1/traces`.
+    /// Sends spans to the collector at this URL, such as `http://127.0.0.1:4318/v1/traces`: there alone, whatever it
+    /// answers, and without TLS.
     ///
     /// # Errors
     ///
     /// When the URL cannot be used.
     pub fn to(url: &str) -> Result<Self, OtlpError> {
         let settings = Settings::in_force();
-        let exporter = SpanExporter::builder().with_http().with_endpoint(url);
-        let exporter = exporter.with_timeout(settings.timeout());
-        Ok(Self::sending(exporter.build()?, &settings))
+        let exporter = exporter(url, settings.timeout()).map_err(OtlpError)?;
+        Ok(Self::sending(exporter, &settings))
     }
 
     fn sending(exporter: SpanExporter, settings: &Settings) -> Self {
@@ -199,7 +210,25 @@ impl Running {
     }
 }
 
+fn exporter(url: &str, timeout: Duration) -> Result<SpanExporter, Why> {
+    let way = Way::to(url, timeout)?;
+    let exporter = SpanExporter::builder().with_http().with_http_client(way);
+    Ok(exporter.with_endpoint(url).with_timeout(timeout).build()?)
+}
+
 fn header(context: &SpanContext) -> String {
     let flags = context.trace_flags().to_u8();
     format!("00-{}-{}-{flags:02x}", context.trace_id(), context.span_id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_07_a_collector_behind_tls_is_refused_with_what_to_do() {
+        let error = Tracer::to("https://collector.test/v1/traces").unwrap_err();
+        let why = std::error::Error::source(&error).unwrap().to_string();
+        assert!(why.contains("name a collector on this machine"), "{why}");
+    }
 }
