@@ -133,6 +133,7 @@ impl Builder {
     }
 
     /// Tells of the spans of requests here, without what must never be shown.
+    /// The last spans are sent by [`Tracer::shut_down`], which is the program's to call once the gateway has ended.
     pub fn tracer(self, tracer: Tracer) -> Self {
         Self { tracer, ..self }
     }

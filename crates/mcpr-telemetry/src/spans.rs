@@ -24,6 +24,9 @@ use crate::{CallRecord, Secrets};
 /// Makes spans and sends them away; clones send to the same place.
 ///
 /// Texts of a span are cut as those of the log are, and searched for secrets in the same way.
+///
+/// A program that ends calls [`Tracer::shut_down`] before. When the last clone is dropped without that, what waits is
+/// sent away in the background, within a second, for as long as the program lives.
 #[derive(Clone, Default)]
 pub struct Tracer {
     exporter: Option<Arc<Exporter>>,
@@ -103,7 +106,7 @@ impl Tracer {
         exporter.begin(span, &self.secrets).map(Trace)
     }
 
-    /// Sends away what waits, and takes no more. Blocks, a second at most.
+    /// Sends away what waits, and takes no more. Blocks, a second at most: not for a thread of a runtime.
     pub fn shut_down(&self) {
         if let Some(exporter) = &self.exporter {
             exporter.shut_down();

@@ -10,6 +10,8 @@ mod words;
 use std::collections::HashMap;
 use std::env;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use opentelemetry::propagation::TextMapPropagator;
@@ -39,6 +41,7 @@ pub(super) struct Exporter {
     provider: SdkTracerProvider,
     tracer: SdkTracer,
     propagator: TraceContextPropagator,
+    ended: AtomicBool,
 }
 
 /// The span of a request, and that of its last sending.
@@ -112,6 +115,7 @@ impl Tracer {
             tracer: provider.tracer(NAME),
             provider,
             propagator: TraceContextPropagator::new(),
+            ended: AtomicBool::new(false),
         };
         Self {
             exporter: Some(Arc::new(exporter)),
@@ -144,8 +148,23 @@ impl Exporter {
     }
 
     pub(super) fn shut_down(&self) {
-        // What could not be sent is lost; the SDK says so.
-        let _ = self.provider.shutdown_with_timeout(FAREWELL);
+        self.ended.store(true, Ordering::Relaxed);
+        end(&self.provider, FAREWELL);
+    }
+}
+
+impl Drop for Exporter {
+    /// The provider would end itself here, and wait for seconds where the collector takes nothing: what is dropped
+    /// is often dropped by a runtime.
+    fn drop(&mut self) {
+        if *self.ended.get_mut() {
+            return;
+        }
+        let provider = self.provider.clone();
+        let farewell = thread::Builder::new().name("mcpr-spans".into());
+        if farewell.spawn(move || end(&provider, FAREWELL)).is_err() {
+            end(&self.provider, Duration::ZERO);
+        }
     }
 }
 
@@ -210,6 +229,11 @@ impl Running {
     }
 }
 
+/// Sends away what waits. What cannot be sent in this time is lost; the SDK says so.
+fn end(provider: &SdkTracerProvider, within: Duration) {
+    let _ = provider.shutdown_with_timeout(within);
+}
+
 fn exporter(url: &str, timeout: Duration) -> Result<SpanExporter, Why> {
     let way = Way::to(url, timeout)?;
     let exporter = SpanExporter::builder().with_http().with_http_client(way);
@@ -223,7 +247,43 @@ fn header(context: &SpanContext) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+    use std::net::TcpListener;
+    use std::time::{Instant, SystemTime};
+
     use super::*;
+
+    fn span() -> Span<'static> {
+        Span {
+            began: SystemTime::now(),
+            request_id: 1,
+            rpc_id: "1",
+            method: "tools/list",
+            target: None,
+            is_known: false,
+            uri: None,
+            version: "2025-11-25",
+            session: None,
+            http: true,
+            parent: None,
+            state: None,
+        }
+    }
+
+    #[test]
+    fn emb_01_dropping_a_tracer_waits_for_no_collector_and_still_sends_what_waits() {
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let tracer = Tracer::to(&format!("http://{}/v1/traces", silent.local_addr().unwrap())).unwrap();
+        drop(tracer.begin(&span()));
+        let began = Instant::now();
+
+        drop(tracer);
+
+        assert!(began.elapsed() < FAREWELL, "{:?}", began.elapsed());
+        let mut sent = [0; 15];
+        silent.accept().unwrap().0.read_exact(&mut sent).unwrap();
+        assert_eq!(&sent, b"POST /v1/traces");
+    }
 
     #[test]
     fn log_07_a_collector_behind_tls_is_refused_with_what_to_do() {
