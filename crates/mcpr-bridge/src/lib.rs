@@ -24,6 +24,7 @@ pub use question::{Question, Unaskable};
 pub use request::{Hop, params};
 pub use result::{result, told_task};
 pub use seal::{Purpose, SealError, Sealer};
+pub use trace::{TraceParent, is_tracestate};
 pub use welcome::{Identity, discover_result, initialize_result, server_info};
 
 use mcpr_protocol::{Abilities, Method, RawJson, Version};

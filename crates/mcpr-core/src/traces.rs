@@ -3,7 +3,8 @@
 use std::time::SystemTime;
 
 use http::Uri;
-use mcpr_telemetry::{Span, Trace};
+use mcpr_bridge::{TraceParent, is_tracestate};
+use mcpr_telemetry::{Parent, Span, Trace};
 use mcpr_upstream::{Reach, Upstream};
 
 use crate::client::Context;
@@ -39,10 +40,22 @@ impl Gateway {
             version: context.client.version.as_str(),
             session: context.session.as_ref().map(|session| &session.id[..8]),
             http: context.path.is_some(),
-            parent: parent.as_deref(),
-            state: state.as_deref(),
+            parent: parent
+                .as_deref()
+                .and_then(|parent| parent_of(parent, state.as_deref())),
         })
     }
+}
+
+/// What is malformed is not followed, here and toward servers by the same rules.
+fn parent_of<'a>(parent: &str, state: Option<&'a str>) -> Option<Parent<'a>> {
+    let parent = TraceParent::read(parent)?;
+    Some(Parent {
+        trace: parent.trace(),
+        span: parent.span(),
+        is_sampled: parent.is_sampled(),
+        state: state.filter(|state| is_tracestate(state)),
+    })
 }
 
 /// The host and port of a backend behind HTTP.

@@ -46,7 +46,7 @@ pub use redact::Secrets;
 pub use run_file::last_run;
 #[cfg(feature = "otel")]
 pub use spans::OtlpError;
-pub use spans::{Hop, Span, Trace, Tracer};
+pub use spans::{Hop, Parent, Span, Trace, Tracer};
 pub use timed::Timed;
 
 #[doc(hidden)]

@@ -57,9 +57,20 @@ pub struct Span<'a> {
     pub session: Option<&'a str>,
     /// Whether it came over HTTP, else on a pipe.
     pub http: bool,
-    /// The `traceparent` that it came with.
-    pub parent: Option<&'a str>,
-    /// The `tracestate` that it came with.
+    /// The span of the client that it belongs to.
+    pub parent: Option<Parent<'a>>,
+}
+
+/// The span of somebody else (W3C Trace Context), as it was found to be well formed.
+#[derive(Clone, Copy, Debug)]
+pub struct Parent<'a> {
+    /// The id of its trace.
+    pub trace: u128,
+    /// Its id.
+    pub span: u64,
+    /// Whether the trace is kept.
+    pub is_sampled: bool,
+    /// The `tracestate` that goes with it.
     pub state: Option<&'a str>,
 }
 

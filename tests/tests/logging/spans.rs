@@ -197,6 +197,35 @@ async fn log_07_a_trace_begins_here_where_the_client_has_none_and_one_that_nobod
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn log_07_a_malformed_trace_is_not_followed() {
+    let git = git().stdio();
+    let (gateway, collector) = stage(&git).await;
+    let sound = format!("00-{TRACE}-{CLIENT}-01");
+
+    for odd in [
+        "00-1-2-01".to_owned(),
+        format!("00-+{}-+{}-+1", &TRACE[1..], &CLIENT[1..]),
+        sound.replacen("00", "0", 1),
+        sound.replacen(TRACE, &format!("0{TRACE}"), 1),
+        format!("{sound}-"),
+        format!(" {sound} "),
+    ] {
+        call(&gateway, "git_status", Some(&odd)).await;
+    }
+
+    let spans = collector.spans().await;
+    let of_calls = |span: &&Span| span.name == "tools/call git_status";
+    let calls: Vec<_> = spans.iter().filter(of_calls).collect();
+    assert_eq!(calls.len(), 6);
+    for call in calls {
+        assert!(
+            call.parent_span_id.is_empty() && call.trace_state.is_empty(),
+            "{call:#?}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn log_07_a_collector_that_is_away_holds_up_no_call_and_no_end() {
     let git = git().stdio();
     // Nobody listens at the port of the discard service.

@@ -7,21 +7,18 @@ mod settings;
 mod way;
 mod words;
 
-use std::collections::HashMap;
 use std::env;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use opentelemetry::propagation::TextMapPropagator;
 use opentelemetry::trace::{
     Span as _, SpanBuilder, SpanContext, SpanKind, Status as SpanStatus, TraceContextExt, TracerProvider as _,
 };
 use opentelemetry::{Context, KeyValue};
 use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SdkTracer, SdkTracerProvider, Span as SdkSpan};
 use parking_lot::Mutex;
 
@@ -40,7 +37,6 @@ const NAME: &str = "mcpr";
 pub(super) struct Exporter {
     provider: SdkTracerProvider,
     tracer: SdkTracer,
-    propagator: TraceContextPropagator,
     ended: AtomicBool,
 }
 
@@ -114,7 +110,6 @@ impl Tracer {
         let exporter = Exporter {
             tracer: provider.tracer(NAME),
             provider,
-            propagator: TraceContextPropagator::new(),
             ended: AtomicBool::new(false),
         };
         Self {
@@ -127,12 +122,10 @@ impl Tracer {
 impl Exporter {
     pub(super) fn begin(&self, span: &Span<'_>, secrets: &Secrets) -> Option<Running> {
         let words = Words(secrets.clone());
-        let carried = [("traceparent", span.parent), ("tracestate", span.state)];
-        let carried = carried
-            .into_iter()
-            .filter_map(|(key, value)| Some((key.to_owned(), value?.to_owned())));
-        let carried: HashMap<String, String> = carried.collect();
-        let parent = self.propagator.extract_with_context(&Context::new(), &carried);
+        let parent = span.parent.map(|parent| words.parent(&parent));
+        let parent = parent.map_or_else(Context::new, |parent| {
+            Context::new().with_remote_span_context(parent)
+        });
         let request = SpanBuilder::from_name(words.title(span.method, span.target.filter(|_| span.is_known)))
             .with_kind(SpanKind::Server)
             .with_start_time(span.began)
@@ -266,7 +259,6 @@ mod tests {
             session: None,
             http: true,
             parent: None,
-            state: None,
         }
     }
 

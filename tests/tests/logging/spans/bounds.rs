@@ -21,7 +21,9 @@ async fn say_everywhere(client: &Session, text: &str) {
     let uri = json!({ "uri": format!("file:///{text}"), "name": text });
     client.request("resources/read", &uri.to_string()).await;
     client.request(text, "{}").await;
-    let list = json!({ "jsonrpc": "2.0", "id": text, "method": "tools/list", "params": {} });
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let meta = json!({ "traceparent": parent, "tracestate": format!("a={text}") });
+    let list = json!({ "jsonrpc": "2.0", "id": text, "method": "tools/list", "params": { "_meta": meta } });
     client.post(&list.to_string()).send(client.port).await;
 }
 

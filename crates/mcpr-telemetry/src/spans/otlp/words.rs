@@ -3,9 +3,12 @@
 //! Most of it was written by clients and servers. It is cut and searched for secrets as the log is; and since the
 //! queue of the SDK counts spans, it is the limits of their texts that bound the bytes in it.
 
-use opentelemetry::KeyValue;
+use std::borrow::Cow;
 
-use super::super::{Hop, Span};
+use opentelemetry::KeyValue;
+use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceId, TraceState};
+
+use super::super::{Hop, Parent, Span};
 use crate::{Secrets, redact};
 
 /// The longest name, of a span and in an attribute, in bytes.
@@ -33,6 +36,19 @@ impl Words {
 
     pub(super) fn text(&self, text: &str) -> String {
         self.0.scrub_within(text, TEXT_MAX).into_owned()
+    }
+
+    /// The span of the client. Its `tracestate` is nothing to cut a secret out of: one that has any is not told.
+    pub(super) fn parent(&self, parent: &Parent<'_>) -> SpanContext {
+        let clean = |state: &&str| matches!(self.0.scrub(state), Cow::Borrowed(_));
+        let state = parent.state.filter(clean).map(str::parse::<TraceState>);
+        SpanContext::new(
+            TraceId::from(parent.trace),
+            SpanId::from(parent.span),
+            TraceFlags::default().with_sampled(parent.is_sampled),
+            true,
+            state.and_then(Result::ok).unwrap_or_default(),
+        )
     }
 
     pub(super) fn of_request(&self, span: &Span<'_>) -> Vec<KeyValue> {
