@@ -27,7 +27,7 @@ pub enum EnvPolicy {
     /// Those of the allow-list.
     #[default]
     Clean,
-    /// All but those that begin with `MCPR_`.
+    /// All but the gateway's own: those that begin with `MCPR_`, and the credentials with which it sends spans.
     Inherit,
 }
 
@@ -73,13 +73,16 @@ const SUFFIXES: &[&str] = &["_PROXY"];
 /// credentials with which one publishes.
 const REFUSED: &[&str] = &["UV_PUBLISH_", "MCPR_"];
 
+/// What the gateway shows to a collector of spans.
+const OF_SPANS: &[&str] = &["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"];
+
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 
 impl EnvPolicy {
     /// Whether the variable `name` of the gateway is passed on.
     pub fn passes(self, name: &OsStr) -> bool {
         match (self, name.to_str()) {
-            (Self::Inherit, name) => !name.is_some_and(|name| name.starts_with("MCPR_")),
+            (Self::Inherit, name) => !name.is_some_and(is_own),
             (Self::Clean, name) => name.is_some_and(is_listed),
         }
     }
@@ -147,6 +150,11 @@ fn is_listed(name: &str) -> bool {
     listed && !REFUSED.iter().any(|prefix| upper.starts_with(prefix))
 }
 
+/// Whether a variable is meant for the gateway alone.
+fn is_own(name: &str) -> bool {
+    name.starts_with("MCPR_") || OF_SPANS.contains(&name)
+}
+
 /// The home directory that the user database knows.
 fn home() -> OsString {
     std::env::home_dir().map_or_else(|| "/".into(), Into::into)
@@ -188,6 +196,16 @@ mod tests {
             &[],
         );
         assert_eq!(names(&variables), ["GITHUB_TOKEN", "HOME", "PATH"]);
+    }
+
+    #[test]
+    fn srv_02_credentials_for_spans_are_inherited_by_nobody_who_is_not_given_them() {
+        let of_all = "OTEL_EXPORTER_OTLP_HEADERS";
+        let of_spans = "OTEL_EXPORTER_OTLP_TRACES_HEADERS";
+        let there = ["HOME", "PATH", "OTEL_SERVICE_NAME", of_all, of_spans];
+        let inherited = |own: &[_]| compose(ambient(&there), EnvPolicy::Inherit, own);
+        assert_eq!(names(&inherited(&[])), ["HOME", "OTEL_SERVICE_NAME", "PATH"]);
+        assert!(inherited(&own(of_all, "key=its-own")).contains_key(OsStr::new(of_all)));
     }
 
     #[test]
