@@ -47,12 +47,21 @@ pub(crate) fn tracer() -> Tracer {
 /// Nobody is told of spans by this build; whoever expects them hears of it.
 #[cfg(not(feature = "otel"))]
 pub(crate) fn tracer() -> Tracer {
-    if std::env::var_os("OTEL_EXPORTER_OTLP_ENDPOINT").is_some() {
-        warn!(
-            "OTEL_EXPORTER_OTLP_ENDPOINT is set, but this build tells no spans: it lacks the feature `otel`"
-        );
+    if let Some(variable) = collector(|name| std::env::var_os(name)) {
+        warn!("{variable} is set, but this build tells no spans: it lacks the feature `otel`");
     }
     Tracer::off()
+}
+
+/// The variable that names a collector of spans.
+#[cfg(not(feature = "otel"))]
+fn collector(look: impl Fn(&str) -> Option<std::ffi::OsString>) -> Option<&'static str> {
+    let variables = [
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+    ];
+    let names_one = |variable: &&str| look(variable).is_some_and(|value| !value.is_empty());
+    variables.into_iter().find(names_one)
 }
 
 fn tell(finding: &Finding) {
@@ -78,6 +87,19 @@ fn report_panics(telemetry: &Arc<Telemetry>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(not(feature = "otel"))]
+    #[test]
+    fn log_07_a_build_without_spans_hears_of_either_collector() {
+        for named in [
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+        ] {
+            let look = |value: &'static str| move |name: &str| (name == named).then(|| value.into());
+            assert_eq!(collector(look("http://127.0.0.1:4318")), Some(named));
+            assert_eq!(collector(look("")), None);
+        }
+    }
 
     #[test]
     fn log_04_a_panic_is_logged_without_the_secrets_it_quotes() {
