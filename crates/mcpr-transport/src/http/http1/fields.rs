@@ -4,6 +4,8 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub(in super::super) struct Fields {
     pub(in super::super) length: Length,
+    /// Whether the length was said as a list.
+    pub(in super::super) listed: bool,
     pub(in super::super) transfer: Option<Transfer>,
     /// No message is to follow on the connection.
     pub(in super::super) close: bool,
@@ -58,6 +60,7 @@ impl Fields {
 
     /// The same number may be said more than once (RFC 9110, section 8.6).
     fn content_length(&mut self, value: &[u8]) {
+        self.listed |= value.contains(&b',');
         for one in parts(value) {
             let digits = !one.is_empty() && one.iter().all(u8::is_ascii_digit);
             let length = std::str::from_utf8(one).ok().filter(|_| digits);

@@ -231,6 +231,7 @@ impl Fields {
     fn body(&self, minor: u8) -> Result<Body, Refusal> {
         let doubtful = |what| Err(Refusal::Malformed(what));
         match (self.transfer, self.length) {
+            _ if self.listed => doubtful("its Content-Length is a list"),
             (None, Length::Unsaid) => Ok(Body::Sized(0)),
             (None, Length::Said(length)) => Ok(Body::Sized(length)),
             (_, Length::Senseless) => doubtful("its Content-Length is no number, or several"),

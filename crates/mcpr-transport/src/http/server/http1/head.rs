@@ -271,6 +271,7 @@ mod tests {
             "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n",
             "Content-Length: 1\r\nContent-Length: 2\r\n",
             "Content-Length: 1, 2\r\n",
+            "Content-Length: 1, 1\r\n",
             "Content-Length: +1\r\n",
             "Content-Length:\r\n",
             "Transfer-Encoding: chunked, identity\r\n",
