@@ -52,6 +52,16 @@ impl Memo {
     }
 }
 
+impl Memo {
+    /// Who presented the token of the last successful check, for a caller that knows it to be presented again.
+    pub fn again(&self, store: &dyn TokenStore, now: Timestamp) -> Option<Principal> {
+        let known = self.0.as_ref()?;
+        known
+            .counts(store.generation(), now)
+            .then(|| known.principal.clone())
+    }
+}
+
 impl Remembered {
     fn new(presented: &str, principal: &Principal, generation: u64, now: Timestamp) -> Self {
         let until = now.after(Memo::LIFE);
@@ -65,9 +75,11 @@ impl Remembered {
     }
 
     fn answers(&self, presented: &str, generation: u64, now: Timestamp) -> bool {
-        self.generation == generation
-            && (self.since..self.until).contains(&now)
-            && self.presented.matches(presented)
+        self.counts(generation, now) && self.presented.matches(presented)
+    }
+
+    fn counts(&self, generation: u64, now: Timestamp) -> bool {
+        self.generation == generation && (self.since..self.until).contains(&now)
     }
 }
 
@@ -153,6 +165,19 @@ mod tests {
                 at: at(1)
             }
         );
+    }
+
+    #[test]
+    fn sec_02_who_is_known_to_come_again_is_known_for_as_long_as_the_token_counts() {
+        let (store, minted) = store_with(Some(at(30)));
+        let mut memo = Memo::default();
+        assert!(memo.again(&store, at(0)).is_none());
+        memo.verify(&store, minted.secret.reveal(), at(0)).unwrap();
+        assert!(memo.again(&store, at(29)).is_some());
+        assert!(memo.again(&store, at(30)).is_none(), "it has expired");
+        store.tokens.revoke(&minted.token.id, at(1));
+        assert!(memo.again(&store, at(1)).is_none(), "it is revoked");
+        assert_eq!(store.asked.into_inner(), 1);
     }
 
     #[test]

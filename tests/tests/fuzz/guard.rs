@@ -69,7 +69,7 @@ impl Front for Open {
     type Caller = ();
     type Memo = ();
 
-    fn admit(&self, _: &Parts, (): &mut ()) -> Result<(), Box<Reply>> {
+    fn admit(&self, _: &Arc<Parts>, (): &mut ()) -> Result<(), Box<Reply>> {
         Ok(())
     }
 

@@ -66,7 +66,7 @@ impl Front for Mirror {
     type Caller = ();
     type Memo = ();
 
-    fn admit(&self, _: &Parts, (): &mut ()) -> Result<(), Box<Reply>> {
+    fn admit(&self, _: &Arc<Parts>, (): &mut ()) -> Result<(), Box<Reply>> {
         Ok(())
     }
 

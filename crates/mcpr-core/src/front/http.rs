@@ -145,6 +145,8 @@ pub struct HttpFront {
 pub struct Visit {
     /// The token that was verified last.
     memo: Memo,
+    /// The head that it came with.
+    head: Option<Arc<Parts>>,
     /// What it counts as among the connections of whoever came last.
     spot: Option<Spot>,
 }
@@ -153,21 +155,14 @@ impl Front for HttpFront {
     type Caller = Principal;
     type Memo = Visit;
 
-    fn admit(&self, head: &Parts, visit: &mut Visit) -> Result<Principal, Box<Reply>> {
+    fn admit(&self, head: &Arc<Parts>, visit: &mut Visit) -> Result<Principal, Box<Reply>> {
         let caller = match self.door {
             Door::Control => return Ok(Principal::local()),
             Door::Open => Principal::anonymous(),
-            Door::Tokens | Door::Guarded => {
-                let presented = bearer(head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes));
-                let verified = presented.and_then(|token| {
-                    let tokens = self.gateway.doorkeeper.tokens();
-                    visit.memo.verify(tokens, token, Timestamp::now())
-                });
-                verified.map_err(|denied| {
-                    self.gateway.metrics.refused();
-                    Box::new(self.turn_away(&denied))
-                })?
-            }
+            Door::Tokens | Door::Guarded => self.verified(head, visit).map_err(|denied| {
+                self.gateway.metrics.refused();
+                Box::new(self.turn_away(&denied))
+            })?,
         };
         self.count_in(&caller, visit)?;
         Ok(caller)
@@ -224,6 +219,21 @@ impl Front for HttpFront {
 }
 
 impl HttpFront {
+    /// Whose token a head has; of the same head as before the token need not be looked at again.
+    fn verified(&self, head: &Arc<Parts>, visit: &mut Visit) -> Result<Principal, Denied> {
+        let (tokens, now) = (self.gateway.doorkeeper.tokens(), Timestamp::now());
+        if visit.head.as_ref().is_some_and(|known| Arc::ptr_eq(known, head))
+            && let Some(principal) = visit.memo.again(tokens, now)
+        {
+            return Ok(principal);
+        }
+        visit.head = None;
+        let presented = bearer(head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes))?;
+        let principal = visit.memo.verify(tokens, presented, now)?;
+        visit.head = Some(Arc::clone(head));
+        Ok(principal)
+    }
+
     /// Counts the connection among those of whoever comes on it.
     fn count_in(&self, caller: &Principal, visit: &mut Visit) -> Result<(), Box<Reply>> {
         if self.mounted || visit.spot.as_ref().is_some_and(|spot| spot.is_of(caller)) {

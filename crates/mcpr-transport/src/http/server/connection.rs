@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderValue, Method};
 use hyper::body::Body as Received;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -46,8 +46,8 @@ pub(super) struct Connection<F: Front> {
     rules: Arc<Rules>,
     pulse: Arc<Pulse>,
     memo: Mutex<F::Memo>,
-    /// The head that got past the guard last, and the origin of the page: what is said again needs no second look.
-    passed: Mutex<Option<(Arc<Parts>, Option<HeaderValue>)>>,
+    /// What is known of the head that came last: what is said again needs no second look.
+    passed: Mutex<Option<Passed>>,
     /// The one request that is answered, which has its turn when it was woken: the connection is also woken for
     /// what comes and goes on it.
     door: Door,
@@ -56,6 +56,22 @@ pub(super) struct Connection<F: Front> {
     surplus: bool,
     /// Whether it speaks no TLS where that is spoken: then it only hears so.
     plain: bool,
+}
+
+/// A head that got past the guard.
+struct Passed {
+    head: Arc<Parts>,
+    /// The origin of the page that calls.
+    page: Option<HeaderValue>,
+    /// What it asks of the MCP endpoint, once that is known to be possible.
+    wish: Option<Wish>,
+}
+
+/// What is done at the MCP endpoint, and what is taken as an answer.
+#[derive(Clone, Copy)]
+struct Wish {
+    verb: Verb,
+    accepts: Accepts,
 }
 
 /// The body of a request, as it arrives.
@@ -215,14 +231,16 @@ impl<F: Front> Connection<F> {
             return Ok(None);
         };
         let mut passed = self.passed.lock();
-        if let Some((known, page)) = &*passed
-            && Arc::ptr_eq(known, head)
-        {
-            return Ok(page.clone());
+        if let Some(known) = passed.as_ref().filter(|known| Arc::ptr_eq(&known.head, head)) {
+            return Ok(known.page.clone());
         }
         guard.check_host(head, self.local)?;
         let page = guard.check_origin(&head.headers)?.cloned();
-        *passed = Some((Arc::clone(head), page.clone()));
+        *passed = Some(Passed {
+            head: Arc::clone(head),
+            page: page.clone(),
+            wish: None,
+        });
         Ok(page)
     }
 
@@ -253,11 +271,9 @@ impl<F: Front> Connection<F> {
 
     async fn mcp(&self, head: Arc<Parts>, body: &mut impl Arriving) -> Result<Reply, Turned> {
         let caller = self.admit(&head)?;
-        let verb = Verb::of(&head.method).ok_or(Refusal::Method { allow: Verb::ALLOW })?;
-        let accepts = Accepts::of(&head.headers);
-        accepts.allow(verb)?;
+        let Wish { verb, accepts } = self.wish(&head)?;
         let body = match verb {
-            Verb::Post => self.json_body(&head.headers, body).await?,
+            Verb::Post => self.take(body).await?,
             Verb::Get | Verb::Delete => Bytes::new(),
         };
         let call = Call {
@@ -269,15 +285,36 @@ impl<F: Front> Connection<F> {
         Ok(self.front.mcp(caller, call).await)
     }
 
-    async fn admin(&self, head: &Parts, path: &str, body: &mut impl Arriving) -> Result<Reply, Turned> {
+    /// What a head asks of the MCP endpoint.
+    fn wish(&self, head: &Arc<Parts>) -> Result<Wish, Refusal> {
+        let mut passed = self.passed.lock();
+        let passed = passed.as_mut().filter(|known| Arc::ptr_eq(&known.head, head));
+        if let Some(wish) = passed.as_ref().and_then(|known| known.wish) {
+            return Ok(wish);
+        }
+        let verb = Verb::of(&head.method).ok_or(Refusal::Method { allow: Verb::ALLOW })?;
+        let accepts = Accepts::of(&head.headers);
+        accepts.allow(verb)?;
+        if verb == Verb::Post {
+            accepts::body_is_json(&head.headers)?;
+        }
+        let wish = Wish { verb, accepts };
+        if let Some(known) = passed {
+            known.wish = Some(wish);
+        }
+        Ok(wish)
+    }
+
+    async fn admin(&self, head: &Arc<Parts>, path: &str, body: &mut impl Arriving) -> Result<Reply, Turned> {
         let caller = self.admit(head)?;
         if head.method != Method::POST {
             return Err(Refusal::Method { allow: "POST" }.into());
         }
+        accepts::body_is_json(&head.headers)?;
         let operation = Operation {
             path,
             streamed: accepts::names_events(&head.headers),
-            body: self.json_body(&head.headers, body).await?,
+            body: self.take(body).await?,
         };
         Ok(self.front.admin(caller, operation).await)
     }
@@ -289,7 +326,7 @@ impl<F: Front> Connection<F> {
         }
     }
 
-    fn metrics(&self, head: &Parts) -> Result<Reply, Turned> {
+    fn metrics(&self, head: &Arc<Parts>) -> Result<Reply, Turned> {
         let caller = self.admit(head)?;
         match head.method {
             Method::GET | Method::HEAD => Ok(self.front.metrics(caller)),
@@ -297,15 +334,14 @@ impl<F: Front> Connection<F> {
         }
     }
 
-    fn admit(&self, head: &Parts) -> Result<F::Caller, Turned> {
+    fn admit(&self, head: &Arc<Parts>) -> Result<F::Caller, Turned> {
         let mut memo = self.memo.lock();
         let caller = self.front.admit(head, &mut memo).map_err(Turned::NotAdmitted)?;
         self.pulse.met();
         Ok(caller)
     }
 
-    async fn json_body(&self, headers: &HeaderMap, body: &mut impl Arriving) -> Result<Bytes, Refusal> {
-        accepts::body_is_json(headers)?;
+    async fn take(&self, body: &mut impl Arriving) -> Result<Bytes, Refusal> {
         let body = intake::take(body, &self.rules.limits).await?;
         self.pulse.read();
         Ok(body)

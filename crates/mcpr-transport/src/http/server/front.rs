@@ -29,12 +29,13 @@ pub trait Front: Send + Sync + 'static {
     /// verified last.
     type Memo: Default + Send + 'static;
 
-    /// Finds out who calls from the head of the request; the body has not been read.
+    /// Finds out who calls from the head of the request; the body has not been read. A head that says the very
+    /// same as the one before on its connection is the very same.
     ///
     /// # Errors
     ///
     /// The answer for a caller that is not let in: 401 with its `WWW-Authenticate`.
-    fn admit(&self, head: &Parts, memo: &mut Self::Memo) -> Result<Self::Caller, Box<Reply>>;
+    fn admit(&self, head: &Arc<Parts>, memo: &mut Self::Memo) -> Result<Self::Caller, Box<Reply>>;
 
     /// Answers a request to the MCP endpoint.
     ///

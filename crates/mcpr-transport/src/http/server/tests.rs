@@ -37,7 +37,7 @@ impl Front for Desk {
     type Caller = ();
     type Memo = Option<HeaderValue>;
 
-    fn admit(&self, head: &Parts, memo: &mut Self::Memo) -> Result<(), Box<Reply>> {
+    fn admit(&self, head: &Arc<Parts>, memo: &mut Self::Memo) -> Result<(), Box<Reply>> {
         let token = head.headers.get(AUTHORIZATION);
         if memo.is_some() && memo.as_ref() == token {
             return Ok(());
