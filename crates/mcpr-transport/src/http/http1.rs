@@ -31,7 +31,9 @@ pub(super) fn end_of_head(came: &[u8], seen: &mut usize) -> Option<usize> {
 
 /// How many bytes there are of empty lines before a head, which are passed over (section 2.2).
 pub(super) fn blank(came: &[u8]) -> usize {
-    came.iter()
-        .take_while(|byte| matches!(byte, b'\r' | b'\n'))
-        .count()
+    let mut rest = came;
+    while let Some(behind) = rest.strip_prefix(b"\r\n").or_else(|| rest.strip_prefix(b"\n")) {
+        rest = behind;
+    }
+    came.len() - rest.len()
 }

@@ -41,7 +41,8 @@ impl Head {
     /// before, and is for this function alone.
     pub(super) fn take(came: &mut BytesMut, seen: &mut usize) -> Result<Option<(Self, Frame)>, Broken> {
         came.advance(blank(came));
-        if !came.starts_with(&BEGINNING[..BEGINNING.len().min(came.len())]) {
+        let may_be_blank = came[..] == *b"\r";
+        if !may_be_blank && !came.starts_with(&BEGINNING[..BEGINNING.len().min(came.len())]) {
             return Err(Broken::Head(httparse::Error::Version));
         }
         let Some(length) = end_of_head(came, seen) else {

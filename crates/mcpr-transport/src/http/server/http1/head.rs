@@ -164,6 +164,9 @@ fn headers(text: &Bytes, parsed: &[Header<'_>]) -> Result<HeaderMap, Wrong> {
 
 /// Looks whether it can become a head: who does not speak HTTP at all should hear so before it has said much.
 fn check_beginning(came: &[u8]) -> Result<(), Refusal> {
+    if came == b"\r" {
+        return Ok(()); // It may become an empty line.
+    }
     let begun = &came[..came.len().min(METHOD + 1)];
     let word = begun.split(|&byte| byte == b' ').next().unwrap_or_default();
     if word.len() <= METHOD && word.iter().all(|&byte| is_of_token(byte)) && came.first() != Some(&b' ') {
@@ -313,7 +316,7 @@ mod tests {
         ] {
             assert_eq!(read(begun), "400", "{begun:?} is told before its end");
         }
-        for begun in ["", "\r\n", "G", "DELETE /", "M-SEARCH * HTTP/1.1\r\nA"] {
+        for begun in ["", "\r\n", "\n\r", "G", "DELETE /", "M-SEARCH * HTTP/1.1\r\nA"] {
             assert_eq!(read(begun), "more", "{begun:?}");
         }
     }
