@@ -2,7 +2,7 @@
 //!
 //! `cli` says what can be typed, `commands` has one file for each command. Those that run a gateway
 //! are made of the same parts: `settings` (files, variables and flags), `doors` (the addresses, with the `claim` to the home),
-//! `log`, `memory`, `host` (the gateway with what it needs of a process), `signals`, `orphans`, `manager`
+//! `log`, `memory`, `descriptors`, `host` (the gateway with what it needs of a process), `signals`, `orphans`, `manager`
 //! (systemd), and what people are told at the start: `summary`, `welcome`, `snippets`. `demo_server` is what `demo` puts behind its
 //! gateway, and `completion` answers shells.
 
@@ -12,6 +12,7 @@ mod cli;
 mod commands;
 mod completion;
 mod demo_server;
+mod descriptors;
 mod doors;
 mod host;
 mod log;
@@ -50,6 +51,7 @@ fn main() -> process::ExitCode {
 /// Does what was typed, and tells how it ended.
 fn ordinary() -> ExitCode {
     let manager = Manager::take();
+    descriptors::raise();
     match Cli::try_parse() {
         Ok(cli) => out::ended(commands::run(cli, manager)),
         Err(error) => usage::ended(&error),

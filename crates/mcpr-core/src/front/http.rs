@@ -10,7 +10,7 @@ mod streams;
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::Poll;
 
 use ::http::header::AUTHORIZATION;
@@ -145,8 +145,8 @@ pub struct HttpFront {
 pub struct Visit {
     /// The token that was verified last.
     memo: Memo,
-    /// The head that it came with.
-    head: Option<Arc<Parts>>,
+    /// The head that it came with, which is its connection's to remember.
+    head: Option<Weak<Parts>>,
     /// What it counts as among the connections of whoever came last.
     spot: Option<Spot>,
 }
@@ -222,7 +222,8 @@ impl HttpFront {
     /// Whose token a head has; of the same head as before the token need not be looked at again.
     fn verified(&self, head: &Arc<Parts>, visit: &mut Visit) -> Result<Principal, Denied> {
         let (tokens, now) = (self.gateway.doorkeeper.tokens(), Timestamp::now());
-        if visit.head.as_ref().is_some_and(|known| Arc::ptr_eq(known, head))
+        let is_it = |known: &Weak<Parts>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(head));
+        if visit.head.as_ref().is_some_and(is_it)
             && let Some(principal) = visit.memo.again(tokens, now)
         {
             return Ok(principal);
@@ -230,7 +231,7 @@ impl HttpFront {
         visit.head = None;
         let presented = bearer(head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes))?;
         let principal = visit.memo.verify(tokens, presented, now)?;
-        visit.head = Some(Arc::clone(head));
+        visit.head = Some(Arc::downgrade(head));
         Ok(principal)
     }
 

@@ -126,22 +126,29 @@ async fn next(listener: &mut Listener, places: &mut Places, shutdown: &Cancellat
             Some(()) = places.ended() => {}
             accepted = listener.accept() => match accepted {
                 Ok(socket) => return Some(socket),
-                Err(error) => pause(&error, shutdown).await,
+                Err(error) => pause(&error, &mut *places, shutdown).await,
             }
         }
     }
 }
 
-/// Waits after a failed accept, if waiting helps.
-async fn pause(error: &io::Error, shutdown: &CancellationToken) {
-    if let Some(wait) = back_off(error) {
-        warn!(
-            error = error as &dyn std::error::Error,
-            ?wait,
-            "no new connections for a moment"
-        );
-        _ = timeout(wait, shutdown.cancelled()).await;
-    }
+/// Waits after a failed accept, if waiting helps: where the process has no more descriptors, one of a stranger is given
+/// back at once.
+async fn pause(error: &io::Error, places: &mut Places, shutdown: &CancellationToken) {
+    let Some(wait) = back_off(error) else { return };
+    let given = places.give_way();
+    warn!(
+        error = error as &dyn std::error::Error,
+        ?wait,
+        given,
+        "no new connections for a moment"
+    );
+    let reaping = async { while places.ended().await.is_some() {} };
+    let paused = async {
+        reaping.await;
+        shutdown.cancelled().await;
+    };
+    _ = timeout(wait, shutdown.run_until_cancelled(paused)).await;
 }
 
 /// How long to wait after a failed accept: not at all when only that one connection was lost.

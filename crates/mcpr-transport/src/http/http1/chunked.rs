@@ -116,7 +116,11 @@ impl Chunks {
     fn begin(&mut self, line: &[u8]) -> Result<Next, NotChunked> {
         let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
         let (size, rest) = line.split_at(digits);
-        let said = rest.trim_ascii_start();
+        let blank = rest
+            .iter()
+            .take_while(|byte| matches!(byte, b' ' | b'\t'))
+            .count();
+        let said = &rest[blank..];
         if !(said.is_empty() || said.starts_with(b";")) {
             return Err(NotChunked);
         }
@@ -226,6 +230,7 @@ mod tests {
             "\r\n",
             "x\r\n",
             "5 5\r\nhello\r\n",
+            "5\x0c\r\nhello\r\n",
             "+5\r\nhello\r\n",
             "-1\r\n",
             "5\nhello\r\n",

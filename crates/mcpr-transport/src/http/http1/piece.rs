@@ -17,6 +17,8 @@ const SMALL: usize = 4 * 1024;
 pub(in super::super) struct Piece {
     head: Cursor<Vec<u8>>,
     body: Rope,
+    /// How much was written since it was asked last.
+    written: usize,
 }
 
 impl Piece {
@@ -31,12 +33,18 @@ impl Piece {
         Self {
             head: Cursor::new(head),
             body,
+            written: 0,
         }
     }
 
     /// Whether any of it was written.
     pub(in super::super) fn has_begun(&self) -> bool {
         self.head.position() > 0
+    }
+
+    /// How many bytes were written since this was asked last.
+    pub(in super::super) fn take_written(&mut self) -> usize {
+        std::mem::take(&mut self.written)
     }
 
     /// Writes all of it, and what the stream holds back.
@@ -58,6 +66,7 @@ impl Piece {
                     &mut (&mut self.head).chain(&mut self.body)
                 ))?
             };
+            self.written += written;
             if written == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }

@@ -191,13 +191,19 @@ impl Bound {
     }
 }
 
+/// So many bytes of an answer the system takes before the client has read any, and as many again for itself: what is
+/// called unread after [`Limits::write_time`](super::Limits::write_time) is read at less than some 2 KiB a second.
+const UNREAD: usize = 256 * 1024;
+
 impl Listener {
     /// The next connection. Cancel-safe.
     pub(super) async fn accept(&mut self) -> io::Result<Socket> {
         match self {
             Self::Network(listener) => {
                 let (stream, _) = listener.accept().await?;
-                _ = stream.set_nodelay(true); // Fails only if the client has gone already.
+                // Both fail only if the client has gone already.
+                _ = stream.set_nodelay(true);
+                _ = rustix::net::sockopt::set_socket_send_buffer_size(&stream, UNREAD);
                 Ok(Socket::Tcp(stream))
             }
             Self::Local(local) => local.accept().await.map(Socket::Unix),

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -60,11 +60,18 @@ pub(super) struct Connection<F: Front> {
 
 /// A head that got past the guard.
 struct Passed {
-    head: Arc<Parts>,
+    /// It is its connection's to remember; no other can take its place as long as this is here.
+    head: Weak<Parts>,
     /// The origin of the page that calls.
     page: Option<HeaderValue>,
     /// What it asks of the MCP endpoint, once that is known to be possible.
     wish: Option<Wish>,
+}
+
+impl Passed {
+    fn is_of(&self, head: &Arc<Parts>) -> bool {
+        std::ptr::eq(self.head.as_ptr(), Arc::as_ptr(head))
+    }
 }
 
 /// What is done at the MCP endpoint, and what is taken as an answer.
@@ -136,7 +143,10 @@ impl<F: Front> Connection<F> {
     async fn turn(&self, line: &Line, next: Next, shutdown: &CancellationToken) -> Option<bool> {
         let (reply, manner) = match next {
             Next::Nothing => return None,
-            Next::Closing => return Some(false),
+            Next::Closing => {
+                line.forget_told();
+                return Some(false);
+            }
             Next::Malformed(refusal) => {
                 debug!(reason = %refusal, "what came on a connection is no request");
                 self.pulse.asked(true);
@@ -231,13 +241,13 @@ impl<F: Front> Connection<F> {
             return Ok(None);
         };
         let mut passed = self.passed.lock();
-        if let Some(known) = passed.as_ref().filter(|known| Arc::ptr_eq(&known.head, head)) {
+        if let Some(known) = passed.as_ref().filter(|known| known.is_of(head)) {
             return Ok(known.page.clone());
         }
         guard.check_host(head, self.local)?;
         let page = guard.check_origin(&head.headers)?.cloned();
         *passed = Some(Passed {
-            head: Arc::clone(head),
+            head: Arc::downgrade(head),
             page: page.clone(),
             wish: None,
         });
@@ -288,7 +298,7 @@ impl<F: Front> Connection<F> {
     /// What a head asks of the MCP endpoint.
     fn wish(&self, head: &Arc<Parts>) -> Result<Wish, Refusal> {
         let mut passed = self.passed.lock();
-        let passed = passed.as_mut().filter(|known| Arc::ptr_eq(&known.head, head));
+        let passed = passed.as_mut().filter(|known| known.is_of(head));
         if let Some(wish) = passed.as_ref().and_then(|known| known.wish) {
             return Ok(wish);
         }

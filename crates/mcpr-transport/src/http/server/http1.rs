@@ -31,6 +31,8 @@ use head::Heads;
 const LITTLE: usize = 4 * 1024;
 /// How much is read at once at most; an announcement alone costs no more.
 const MUCH: usize = 64 * 1024;
+/// An answer may not have been read to its end if it was larger, in bytes: as much goes out at once on any connection.
+const LARGE: usize = 16 * 1024;
 /// How much is kept of what comes before the answer to what came before, in bytes.
 const AHEAD: usize = 16 * 1024;
 
@@ -42,6 +44,10 @@ struct State {
     wire: Wire,
     /// What came and was not taken yet.
     came: BytesMut,
+    /// How large the buffer of that was made.
+    reserved: usize,
+    /// How much was written of the answer.
+    written: usize,
     heads: Heads,
     /// What is still to come of the request that is answered.
     body: Body,
@@ -117,10 +123,18 @@ impl Line {
         self.0.lock().poll_tell(cx, piece)
     }
 
+    /// What was told is taken to have been read.
+    pub(super) fn forget_told(&self) {
+        self.0.lock().written = 0;
+    }
+
     /// Says that it ends, and waits for what must come before that.
     pub(super) fn poll_end(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let wire = &mut self.0.lock().wire;
-        tokio::io::AsyncWrite::poll_shutdown(Pin::new(wire), cx)
+        let state = &mut *self.0.lock();
+        if state.written > LARGE || !state.came.is_empty() {
+            state.wire.ends_gently();
+        }
+        tokio::io::AsyncWrite::poll_shutdown(Pin::new(&mut state.wire), cx)
     }
 }
 
@@ -129,6 +143,8 @@ impl State {
         Self {
             wire,
             came: BytesMut::new(),
+            reserved: 0,
+            written: 0,
             heads: Heads::new(most),
             body: Body::Sized(0),
             interim: None,
@@ -142,10 +158,12 @@ impl State {
                 Err(refusal) => return Poll::Ready(Some(Err(refusal))),
                 Ok(Some(known)) => {
                     self.body = known.body();
+                    self.written = 0;
                     self.interim = known.continues.then(told::go_on);
                     return Poll::Ready(Some(Ok(known.asked)));
                 }
-                Ok(None) => {}
+                Ok(None) if self.came.is_empty() => {}
+                Ok(None) => self.wire.heard(),
             }
             match ready!(self.poll_read(cx, LITTLE)) {
                 Ok(count) if count > 0 => {}
@@ -193,7 +211,9 @@ impl State {
         if self.interim.as_ref().is_some_and(Piece::has_begun) {
             ready!(self.poll_go_on(cx))?;
         }
-        piece.poll_write(&mut self.wire, cx)
+        let told = piece.poll_write(&mut self.wire, cx);
+        self.written += piece.take_written();
+        told
     }
 
     /// Tells a client that asks first to send the body, if none of it came.
@@ -215,13 +235,14 @@ impl State {
     }
 
     fn make_room(&mut self, wanted: usize) {
-        let large = self.came.capacity() > 4 * LITTLE && wanted <= LITTLE;
-        if self.came.is_empty() && large {
-            self.came = BytesMut::new();
+        // What is left of its capacity says nothing of a buffer whose beginning was taken.
+        if self.came.is_empty() && self.reserved > 2 * LITTLE && wanted <= LITTLE {
+            (self.came, self.reserved) = (BytesMut::new(), 0);
         }
         let room = self.came.capacity() - self.came.len();
         if room <= wanted / 4 {
             self.came.reserve(wanted.max(LITTLE / 4));
+            self.reserved = self.reserved.max(self.came.capacity());
         }
     }
 }

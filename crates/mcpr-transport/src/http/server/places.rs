@@ -143,7 +143,7 @@ impl Places {
     }
 
     /// Ends the connection of the stranger who has asked nothing for the longest time; false if there is none.
-    fn give_way(&mut self) -> bool {
+    pub(super) fn give_way(&mut self) -> bool {
         let seated = self.seats.iter().filter(|(_, seat)| !seat.surplus);
         let waiting = seated.filter_map(|(id, seat)| Some((seat.pulse.strange_since()?, *id)));
         let Some((_, id)) = waiting.min_by_key(|(since, _)| *since) else {

@@ -50,7 +50,7 @@ impl Pulse {
         }))
     }
 
-    /// Bytes came.
+    /// A request head has begun.
     pub(super) fn heard(&self) {
         let mut marks = self.0.lock();
         if marks.phase == Phase::Idle {
@@ -70,11 +70,12 @@ impl Pulse {
         self.0.lock().strange = false;
     }
 
-    /// Since when a connection on which nobody was let in asks nothing.
+    /// Since when a connection on which nobody was let in asks nothing, or does not take what it is answered.
     pub(super) fn strange_since(&self) -> Option<Instant> {
         let marks = self.0.lock();
         match marks.phase {
             Phase::Head | Phase::Idle if marks.strange => marks.since,
+            Phase::Answering if marks.strange && marks.stuck => marks.since,
             _ => None,
         }
     }
@@ -197,6 +198,13 @@ mod tests {
         assert_eq!(pulse.strange_since(), Some(opened));
         pulse.asked(false);
         assert_eq!(pulse.strange_since(), None);
+        pulse.stuck();
+        assert_eq!(
+            pulse.strange_since(),
+            Some(opened),
+            "who does not read has no right to stay"
+        );
+        pulse.unstuck();
         tokio::time::advance(Duration::from_secs(1)).await;
         pulse.answered();
         assert_eq!(pulse.strange_since(), Some(Instant::now()));

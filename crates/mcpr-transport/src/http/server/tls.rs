@@ -222,7 +222,7 @@ fn acceptor(cert: &Path, key: &Path) -> Result<TlsAcceptor, TlsError> {
     let versions = builder.with_safe_default_protocol_versions().map_err(unfit)?;
     let fitted = versions.with_no_client_auth().with_single_cert(chain, secret);
     let mut config = fitted.map_err(unfit)?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![b"http/1.1".to_vec(), b"http/1.0".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 

@@ -13,8 +13,8 @@ use tokio::time::{Sleep, sleep};
 
 use super::pulse::Pulse;
 
-/// How long a client may go on sending a body that was refused. Closing at once would reset the
-/// connection, and the client would never see why (RFC 9112 9.6).
+/// How long a client may go on sending behind its last answer, such as a body that was refused. Closing at once would
+/// reset the connection, and the client would never see the answer (RFC 9112 9.6).
 const LINGER: Duration = Duration::from_secs(5);
 
 /// A socket as it was accepted.
@@ -34,6 +34,8 @@ pub(super) struct Wire {
     socket: Socket,
     pulse: Arc<Pulse>,
     stuck: bool,
+    /// Whether the client may not have read all yet.
+    gentle: bool,
     lingering: Option<Pin<Box<Sleep>>>,
 }
 
@@ -71,8 +73,20 @@ impl Wire {
             socket,
             pulse,
             stuck: false,
+            gentle: false,
             lingering: None,
         }
+    }
+
+    /// The client has begun a request head.
+    pub(super) fn heard(&self) {
+        self.pulse.heard();
+    }
+
+    /// From now on its end waits for that of the client: what the client still sends to a socket that is closed makes
+    /// the system throw away what the client has not read.
+    pub(super) fn ends_gently(&mut self) {
+        self.gentle = true;
     }
 
     /// Notes whether the client takes what is written.
@@ -107,12 +121,7 @@ impl AsyncRead for Wire {
         cx: &mut Context<'_>,
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = into.filled().len();
-        let read = either!(&mut self.socket, stream => Pin::new(stream).poll_read(cx, into));
-        if into.filled().len() > before {
-            self.pulse.heard();
-        }
-        read
+        either!(&mut self.socket, stream => Pin::new(stream).poll_read(cx, into))
     }
 }
 
@@ -145,7 +154,7 @@ impl AsyncWrite for Wire {
         if self.lingering.is_none() {
             ready!(either!(&mut self.socket, stream => Pin::new(stream).poll_shutdown(cx)))?;
         }
-        match self.pulse.is_unread() {
+        match self.gentle || self.pulse.is_unread() {
             true => self.poll_linger(cx),
             false => Poll::Ready(Ok(())),
         }

@@ -11,6 +11,8 @@ use super::{Asked, Body, Chunks, Fields, Manner, Refusal, blank, end_of_head};
 
 /// The most header fields that are read.
 const FIELDS: usize = 100;
+/// Heads are remembered up to this length, in bytes.
+const USUAL: usize = 8 * 1024;
 /// How long a method may be.
 const METHOD: usize = 32;
 
@@ -78,7 +80,7 @@ impl Heads {
             Wrong::Many => self.too_long(),
             Wrong::Refused(refusal) => refusal,
         })?;
-        self.last = Some((text, known.clone()));
+        self.last = (text.len() <= USUAL).then(|| (text, known.clone()));
         Ok(known)
     }
 

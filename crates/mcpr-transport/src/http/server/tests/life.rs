@@ -115,6 +115,54 @@ async fn sec_05_strangers_who_ask_nothing_give_way_to_those_who_do() {
     );
 }
 
+#[tokio::test]
+async fn sec_05_strangers_who_do_not_read_give_way_too() {
+    let limits = Limits {
+        connections: 1,
+        ..Limits::default()
+    };
+    let server = Server::echo(Options {
+        limits,
+        ..Options::default()
+    });
+    let stranger = server.client().await;
+    // As many answers as nobody takes without reading.
+    let stream = stranger.0.get_ref();
+    let many = request("GET", "/healthz", "")
+        .replace("Authorization: Bearer good\r\n", "")
+        .repeat(1000);
+    while tokio::time::timeout(Duration::from_millis(300), async {
+        stream.writable().await.unwrap();
+        _ = stream.try_write(many.as_bytes());
+    })
+    .await
+    .is_ok()
+    {}
+
+    let answer = server.ask(&post("/mcp", "", "{}")).await;
+
+    assert_eq!(answer.status, 200, "{answer:?}");
+}
+
+#[tokio::test]
+async fn b47_a_last_answer_is_whole_whatever_the_client_has_sent_behind_it() {
+    let large = "x".repeat(3 << 20);
+    let server = Server::with(Options::default(), {
+        let large = Bytes::from(format!("\"{large}\""));
+        move |_| {
+            let large = large.clone();
+            async move { Reply::json(StatusCode::OK, large) }
+        }
+    });
+    for behind in ["\r\n", "POST /mcp HTTP/1.1\r\n\r\n"] {
+        let mut client = server.client().await;
+        client.send(post("/mcp", "Connection: close\r\n", "{}")).await;
+        client.head().await;
+        client.send(behind).await;
+        assert_eq!(client.rest().await.len(), large.len() + 2);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn sec_05_connections_that_ask_nothing_are_closed() {
     let limits = Limits::default();
