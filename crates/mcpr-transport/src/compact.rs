@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-/// Up to this size copying is cheaper than keeping hyper from using its read buffer again.
+/// Up to this size copying is cheaper than keeping a connection from using its read buffer again.
 const SMALL: usize = 4096;
 
 /// The same bytes; a small piece no longer holds the buffer it was read into.

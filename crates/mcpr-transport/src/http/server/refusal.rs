@@ -68,7 +68,9 @@ pub enum Refusal {
     #[error("the body is broken off or wrongly framed: send the request again")]
     Broken,
     /// 400: what came is no request of HTTP/1.1, or could be read as more than one (RFC 9112).
-    #[error("this is no request of HTTP/1.1: {0}")]
+    #[error(
+        "this is no request of HTTP/1.1: {0}; the connection is closed, send the next one as RFC 9112 has it"
+    )]
     Malformed(&'static str),
     /// 431: the head of the request is larger than allowed.
     #[error(
@@ -84,7 +86,7 @@ pub enum Refusal {
     #[error("the body has a Transfer-Encoding beside `chunked`: send it as it is")]
     Coding,
     /// 505: the request is of another version of HTTP.
-    #[error("this address speaks HTTP/1.1 and HTTP/1.0")]
+    #[error("this address speaks HTTP/1.1 and HTTP/1.0: use one of them")]
     Version,
     /// 400: the request came without TLS to an address that speaks it.
     #[error("this address speaks https: call it with https:// in place of http://")]

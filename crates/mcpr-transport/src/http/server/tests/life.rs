@@ -62,16 +62,20 @@ async fn dropping_the_server_ends_everything_at_once() {
     client.rest().await;
 }
 
+/// So many connections at a time.
+fn with_places(connections: usize) -> Options {
+    Options {
+        limits: Limits {
+            connections,
+            ..Limits::default()
+        },
+        ..Options::default()
+    }
+}
+
 #[tokio::test]
 async fn sec_05_one_connection_too_many_is_told_so() {
-    let limits = Limits {
-        connections: 1,
-        ..Limits::default()
-    };
-    let server = Server::echo(Options {
-        limits,
-        ..Options::default()
-    });
+    let server = Server::echo(with_places(1));
     let mut first = server.client().await;
     first.send(post("/mcp", "", "{}")).await;
     assert_eq!(first.answer().await.status, 200);
@@ -86,14 +90,7 @@ async fn sec_05_one_connection_too_many_is_told_so() {
 
 #[tokio::test]
 async fn sec_05_strangers_who_ask_nothing_give_way_to_those_who_do() {
-    let limits = Limits {
-        connections: 2,
-        ..Limits::default()
-    };
-    let server = Server::echo(Options {
-        limits,
-        ..Options::default()
-    });
+    let server = Server::echo(with_places(2));
     let mut known = server.client().await;
     known.send(post("/mcp", "", "{}")).await;
     assert_eq!(known.answer().await.status, 200);
@@ -117,14 +114,7 @@ async fn sec_05_strangers_who_ask_nothing_give_way_to_those_who_do() {
 
 #[tokio::test]
 async fn sec_05_strangers_who_do_not_read_give_way_too() {
-    let limits = Limits {
-        connections: 1,
-        ..Limits::default()
-    };
-    let server = Server::echo(Options {
-        limits,
-        ..Options::default()
-    });
+    let server = Server::echo(with_places(1));
     let stranger = server.client().await;
     // As many answers as nobody takes without reading.
     let stream = stranger.0.get_ref();
