@@ -132,23 +132,20 @@ async fn next(listener: &mut Listener, places: &mut Places, shutdown: &Cancellat
     }
 }
 
-/// Waits after a failed accept, if waiting helps: where the process has no more descriptors, one of a stranger is given
-/// back at once.
+/// Waits after a failed accept, if waiting helps: where the process has no more descriptors, until a stranger has given
+/// back its own.
 async fn pause(error: &io::Error, places: &mut Places, shutdown: &CancellationToken) {
     let Some(wait) = back_off(error) else { return };
-    let given = places.give_way();
+    if places.give_way() {
+        _ = timeout(wait, places.ended()).await;
+        return;
+    }
     warn!(
         error = error as &dyn std::error::Error,
         ?wait,
-        given,
         "no new connections for a moment"
     );
-    let reaping = async { while places.ended().await.is_some() {} };
-    let paused = async {
-        reaping.await;
-        shutdown.cancelled().await;
-    };
-    _ = timeout(wait, shutdown.run_until_cancelled(paused)).await;
+    _ = timeout(wait, shutdown.cancelled()).await;
 }
 
 /// How long to wait after a failed accept: not at all when only that one connection was lost.

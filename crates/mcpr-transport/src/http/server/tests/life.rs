@@ -7,7 +7,9 @@ use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::super::{Limits, back_off};
+use super::super::places::Places;
+use super::super::pulse::Pulse;
+use super::super::{Limits, back_off, pause};
 use super::*;
 
 #[tokio::test]
@@ -264,6 +266,23 @@ async fn a_socket_file_that_somebody_removes_is_made_again_and_serves() {
     shutdown.cancel();
     serving.await.unwrap().unwrap();
     assert!(!path.exists());
+}
+
+#[tokio::test(start_paused = true)]
+async fn sec_05_where_there_are_no_more_descriptors_a_stranger_gives_its_own_back_at_once() {
+    let (mut places, start) = (Places::new(Limits::default()), Instant::now());
+    places.serve(std::future::pending(), Arc::new(Pulse::new()), false);
+    let exhausted = io::Error::from(rustix::io::Errno::MFILE);
+
+    pause(&exhausted, &mut places, &CancellationToken::new()).await;
+
+    assert_eq!((places.ended().await, start.elapsed()), (None, Duration::ZERO));
+    pause(&exhausted, &mut places, &CancellationToken::new()).await;
+    assert_eq!(
+        start.elapsed(),
+        back_off(&exhausted).unwrap(),
+        "there is no stranger"
+    );
 }
 
 #[test]
