@@ -23,6 +23,10 @@ pub(crate) struct Reload(Signal);
 impl Signals {
     /// Takes notice of them from now on.
     pub(crate) fn listen() -> io::Result<Self> {
+        // A file that may grow no more (`ulimit -f`) is an error of its write, and not the end of everything.
+        drop(signal(SignalKind::from_raw(
+            rustix::process::Signal::XFSZ.as_raw(),
+        ))?);
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD_NO_PAD;
 use jsonc_parser::ast::Value;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use mcpr_telemetry::Secrets;
@@ -105,7 +107,26 @@ pub(crate) fn meanings(part: &str) -> impl Iterator<Item = String> {
     let unescaped = part
         .contains('\\')
         .then(|| serde_json::from_str(&format!("\"{part}\"")).ok());
-    decoded.into_iter().chain(unescaped.flatten())
+    decoded.into_iter().chain(unescaped.flatten()).chain(basic(part))
+}
+
+/// The user with the password, and the password, of credentials as RFC 7617 spells them.
+fn basic(part: &str) -> Vec<String> {
+    let spelled = part
+        .trim()
+        .split_once(' ')
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic"));
+    let bytes = spelled.and_then(|(_, spelled)| {
+        BASE64_STANDARD_NO_PAD
+            .decode(spelled.trim().trim_end_matches('='))
+            .ok()
+    });
+    let pair = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    let Some(pair) = pair else {
+        return Vec::new();
+    };
+    let password = pair.split_once(':').map(|(_, password)| password.to_owned());
+    password.into_iter().chain([pair]).collect()
 }
 
 /// What the escapes of a URL mean (RFC 3986, section 2.1), if there are any.
@@ -339,6 +360,7 @@ mod tests {
         assert_eq!(of("p%40ss%C3%9f"), ["p@ss\u{df}"]);
         assert_eq!(of(r"a\/b\u0041"), ["a/bA"]);
         assert_eq!(of("100%, %4, %zz"), Vec::<String>::new());
+        assert_eq!(of("basic bWU6cEBzcw"), ["p@ss", "me:p@ss"]);
     }
 
     #[test]

@@ -10,6 +10,9 @@ const SLACK: Duration = Duration::from_secs(120);
 /// How long it is not trusted after it was set: whoever sets it wrongly has time to set it right.
 const DISTRUST: Duration = Duration::from_secs(3500);
 
+/// So long may nothing have been recorded before a start, however short what is recorded is kept.
+const ABSENCE: Duration = Duration::from_secs(3 * 24 * 3600);
+
 /// Compares the time of day with the time that has passed.
 ///
 /// What is forgotten by its age is forgotten for good, so a clock that has just jumped (a wrong date, a
@@ -45,6 +48,20 @@ impl Clock {
         }
         self.set.is_none_or(|set| passed.duration_since(set) >= DISTRUST)
     }
+
+    /// Compares it at the start with when something was recorded last. That most of what is kept is to be forgotten at
+    /// once is rather a wrong date than a long absence, and after one it does no harm to wait.
+    pub(crate) fn compare(&mut self, last: SystemTime, keep: Duration) {
+        let absence = self.wall.duration_since(last).unwrap_or_default();
+        if absence > ABSENCE.max(keep / 2) {
+            tracing::warn!(
+                days = absence.as_secs() / (24 * 3600),
+                "by the clock of this machine the last call was long ago; in case it is wrong, for an hour no past \
+                 calls are forgotten for their age"
+            );
+            self.set = Some(self.passed);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -70,5 +87,30 @@ mod tests {
         assert!(clock.is_steady(wall + hours(3), start + hours(3) + SLACK / 2));
         assert!(!clock.is_steady(wall, start + hours(4)), "and into the past");
         assert!(clock.is_steady(wall + hours(1), start + hours(5)));
+    }
+
+    #[test]
+    fn log_06_a_clock_that_is_wrong_at_the_start_is_not_trusted_for_an_hour() {
+        let (wall, start) = (
+            SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000),
+            Instant::now(),
+        );
+        let days = |count: u64| Duration::from_secs(24 * 3600 * count);
+        let hour = Duration::from_secs(3600);
+        let trusts = |ahead: Duration, keep: Duration| {
+            let mut clock = Clock::new(wall + ahead, start);
+            clock.compare(wall, keep);
+            let later = clock.is_steady(wall + ahead + hour, start + hour);
+            assert!(later, "an hour later it is");
+            let mut clock = Clock::new(wall + ahead, start);
+            clock.compare(wall, keep);
+            clock.is_steady(wall + ahead, start)
+        };
+
+        assert!(!trusts(days(700), days(30)));
+        assert!(!trusts(days(16), days(30)));
+        assert!(trusts(days(14), days(30)), "who was on holiday");
+        assert!(trusts(days(2), hour), "who keeps little");
+        assert!(!trusts(days(4), hour));
     }
 }

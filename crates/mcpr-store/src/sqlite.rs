@@ -232,6 +232,31 @@ impl HistoryStore for Sqlite {
     }
 
     async fn delete_calls(&self, query: CallQuery) -> Result<u64, StoreError> {
+        let gone = self.forget_calls(query).await?;
+        self.0.run(|db| history::clear_log(db)).await?;
+        Ok(gone)
+    }
+
+    async fn prune_calls(&self, older_than_ms: Option<i64>, max_bytes: u64) -> Result<u64, StoreError> {
+        let mut gone = 0;
+        if older_than_ms.is_some() {
+            let old = CallQuery {
+                until_ms: older_than_ms,
+                ..CallQuery::default()
+            };
+            gone += self.forget_calls(old).await?;
+        }
+        let step = move |db: &mut Connection| history::shrink(db, max_bytes);
+        while let Some(calls) = self.0.run(step).await? {
+            gone += calls;
+        }
+        Ok(gone)
+    }
+}
+
+impl Sqlite {
+    /// Forgets calls in steps, so that others have their turn at the file between two of them.
+    async fn forget_calls(&self, query: CallQuery) -> Result<u64, StoreError> {
         let (mut gone, mut behind) = (0, None);
         loop {
             let asked = query.clone();
@@ -240,20 +265,7 @@ impl HistoryStore for Sqlite {
             gone += step.outcome;
             match step.next {
                 Some(next) => behind = Some(next),
-                None => break,
-            }
-        }
-        self.0.run(|db| history::clear_log(db)).await?;
-        Ok(gone)
-    }
-
-    async fn prune_calls(&self, older_than_ms: Option<i64>, max_bytes: u64) -> Result<u64, StoreError> {
-        let mut gone = 0;
-        loop {
-            let step = move |db: &mut Connection| history::prune(db, older_than_ms, max_bytes);
-            match self.0.run(step).await? {
-                0 => return Ok(gone),
-                calls => gone += calls,
+                None => return Ok(gone),
             }
         }
     }

@@ -677,3 +677,50 @@ async fn log_06_a_row_that_cannot_be_read_hides_no_other() {
     assert_eq!(store.delete_calls(CallQuery::default()).await.unwrap(), 2);
     assert_eq!(counted(&path), (0, true));
 }
+
+#[tokio::test]
+async fn log_06_rows_that_cannot_be_read_do_not_keep_older_calls_from_being_dropped() {
+    for (older_than_ms, max_bytes) in [(Some(1_000), u64::MAX), (None, 0)] {
+        let (_folder, path) = place();
+        let store = open(&path).await.unwrap();
+        for n in 0..100 {
+            let call = CallRow {
+                id: format!("h_{n:03}"),
+                at_ms: n,
+                ..CallRow::default()
+            };
+            store.put_calls([call].into()).await.unwrap();
+        }
+        meddle(&path, "UPDATE call_batches SET calls = '[[' WHERE last < 'h_099'");
+
+        let gone = store.prune_calls(older_than_ms, max_bytes).await.unwrap();
+
+        assert!(gone > 0);
+        assert_eq!(counted(&path), (0, true));
+    }
+}
+
+#[tokio::test]
+async fn ctl_02_a_look_at_a_database_finds_a_page_that_is_damaged() {
+    let (_folder, path) = place();
+    let store = open(&path).await.unwrap();
+    let call = |n: u32| CallRow {
+        id: format!("h_{n:03}"),
+        arguments: Some("x".repeat(9_000)),
+        ..CallRow::default()
+    };
+    store.put_calls((0..50).map(call).collect()).await.unwrap();
+    store.close().await;
+    assert!(inspect(&path).is_ok());
+    let mut bytes = fs::read(&path).unwrap();
+    let page = bytes.len() / 2 / 4096 * 4096;
+    bytes[page..page + 4096].fill(0xff);
+    fs::write(&path, bytes).unwrap();
+
+    let found = inspect(&path);
+
+    assert!(
+        matches!(&found, Err(StoreError::Database(error)) if error.fault() == DatabaseFault::Damaged),
+        "{found:?}"
+    );
+}

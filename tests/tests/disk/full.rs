@@ -85,6 +85,18 @@ async fn log_06_calls_that_cannot_be_written_down_are_told_once_and_are_written_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn log_06_files_that_may_grow_no_more_stop_no_call() {
+    // 256 KiB each, as a limit of the shell (POSIX, `ulimit`).
+    let stage = Stage::of("8m").await.then("ulimit -f 512").run().await;
+
+    stage
+        .says_while_called("calls could not be written to the history")
+        .await;
+
+    assert!(stage.calls_work().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn log_04_a_secret_that_cannot_be_kept_leaves_the_one_that_was_there() {
     let stage = Stage::of("3m").await;
     let stage = stage.run().await;

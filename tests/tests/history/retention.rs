@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use mcpr_store::CallRow;
-use mcpr_tests::gateway;
+use mcpr_tests::{gateway, logged};
 use serde_json::json;
 
 use crate::stage::{await_stored, history, server, stored};
@@ -16,7 +16,7 @@ fn hours_ago(hours: i64) -> i64 {
 /// A call that a run before had, so many hours ago.
 fn earlier(hours: i64) -> CallRow {
     CallRow {
-        id: format!("h_000000000{:04}", 9999 - hours),
+        id: format!("h_00000000{:05}", 99_999 - hours),
         at_ms: hours_ago(hours),
         status: "ok".into(),
         ..CallRow::default()
@@ -48,7 +48,7 @@ async fn log_06_by_default_calls_stay_for_thirty_days() {
     let before = gateway().start().await;
     let store = mcpr_store::open(before.home().join("mcpr.db")).await.unwrap();
     store
-        .put_calls([earlier(29 * 24), earlier(31 * 24)].into())
+        .put_calls([earlier(1), earlier(29 * 24), earlier(31 * 24)].into())
         .await
         .unwrap();
     store.close().await;
@@ -57,8 +57,30 @@ async fn log_06_by_default_calls_stay_for_thirty_days() {
 
     let after = after.start().await;
 
-    let rows = await_stored(&after.home(), 1).await;
-    assert_eq!(rows[0].id, earlier(29 * 24).id);
+    let rows = await_stored(&after.home(), 2).await;
+    assert_eq!(rows[1].id, earlier(29 * 24).id);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn log_06_a_start_with_a_date_that_may_be_wrong_forgets_nothing_at_once() {
+    logged();
+    let before = gateway().start().await;
+    let store = mcpr_store::open(before.home().join("mcpr.db")).await.unwrap();
+    let long_ago = [earlier(700 * 24), earlier(701 * 24)];
+    store.put_calls(long_ago.into()).await.unwrap();
+    store.close().await;
+    let after = gateway().with_builtins().at_home_of(&before);
+    drop(before);
+
+    let after = after.start().await;
+    // It is written down after the first look for what is too old.
+    after.client().await.call("list-toolsets", "{}").await;
+
+    assert_eq!(history(&after, json!({})).await.len(), 3);
+    let told = logged()
+        .into_iter()
+        .any(|line| line.contains("the last call was long ago") && line.contains("days=700"));
+    assert!(told);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -24,6 +24,7 @@ impl Stage {
         let gateway = Command::new(binary("mcpr-gateway"))
             .args(["demo", "--port", "0"])
             .env("MCPR_HOME", home.path())
+            .env("TMPDIR", home.path())
             .kill_on_drop(true)
             .stdin(Stdio::null())
             .stdout(Stdio::null())

@@ -51,6 +51,11 @@ impl Reader<'_> {
         if text.contains(|c: char| c.is_control() && c != '\t') {
             return Err(value.fault("has a line break or another control character in its value"));
         }
+        if key.text.eq_ignore_ascii_case("cookie") {
+            // RFC 6265, section 4.2.1.
+            let pairs = text.split(';').filter_map(|pair| pair.split_once('='));
+            pairs.for_each(|(_, told)| self.know(told.trim().trim_matches('"')));
+        }
         Ok((key.text.clone(), self.keep_secret(text)))
     }
 }

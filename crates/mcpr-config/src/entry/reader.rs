@@ -324,7 +324,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Knows a part of something for a secret, whatever it says and what that means.
-    fn know(&mut self, part: &str) {
+    pub(super) fn know(&mut self, part: &str) {
         for text in std::iter::once(part.to_owned()).chain(arguments::meanings(part)) {
             let secret = SecretText::new(text);
             // The same is mostly said again soon; a value may hold thousands.

@@ -305,3 +305,16 @@ fn nothing_secret_is_in_the_debug_text_of_an_entry() {
     assert!(!format!("{entry:?}").contains("s3cr3t"), "{entry:?}");
     assert_eq!(entry.shown, "run --key=${TOKEN}");
 }
+
+#[test]
+fn log_04_the_parts_of_credentials_in_headers_are_known_too() {
+    let entry = server(
+        r#"{"type": "http", "url": "https://h/mcp",
+            "headers": {"Authorization": "Basic bWU6czNjcjN0IQ==", "cookie": "lang=en; sid=\"c00kie7\""}}"#,
+    );
+
+    let known: Vec<_> = entry.secrets.iter().map(|secret| secret.reveal()).collect();
+    for part in ["me:s3cr3t!", "s3cr3t!", "c00kie7"] {
+        assert!(known.contains(&part), "{part} in {known:?}");
+    }
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use mcpr_config::History as Options;
-use mcpr_store::{CallBatch, Store, StoreError};
+use mcpr_store::{CallBatch, CallQuery, Store, StoreError};
 use mcpr_telemetry::{Secrets, Timed};
 use tokio::sync::watch;
 use tokio::task::yield_now;
@@ -77,6 +77,7 @@ impl Writer {
 
     /// Writes until the gateway ends, then what is left.
     pub(super) async fn run(mut self, end: CancellationToken) {
+        self.look_back().await;
         let mut pruning = Box::pin(sleep(Duration::ZERO));
         let waiting = Arc::clone(&self.waiting);
         let mut plans = self.plans.clone();
@@ -146,6 +147,21 @@ impl Writer {
                 Ok(done) => return done,
                 Err(_) => self.waiting.tell(),
             }
+        }
+    }
+
+    /// Looks when the last call was before this run, which tells a clock that is wrong at the start.
+    async fn look_back(&mut self) {
+        let newest = CallQuery {
+            limit: 1,
+            ..CallQuery::default()
+        };
+        // What cannot be read cannot be dropped either.
+        let calls = self.while_telling(self.store.calls(newest)).await;
+        let call = calls.unwrap_or_default().pop();
+        if let (Some(call), Some(keep)) = (call, self.options().keep) {
+            let at = Duration::from_millis(u64::try_from(call.at_ms).unwrap_or_default());
+            self.clock.compare(SystemTime::UNIX_EPOCH + at, keep);
         }
     }
 

@@ -104,31 +104,29 @@ pub(super) fn clear_log(db: &Connection) -> Result<(), Fault> {
     Ok(())
 }
 
-/// One step of dropping what is too old and what is too much; how many calls are gone, 0 at the end. Steps, so that
-/// others have their turn at the file between two of them.
-pub(super) fn prune(db: &mut Connection, older_than_ms: Option<i64>, max_bytes: u64) -> Result<u64, Fault> {
-    if let Some(limit) = older_than_ms {
-        let is_old = |call: &CallRow| call.at_ms < limit;
-        let step = change(db, |tx| forget(tx, "oldest_ms < ?", [limit], is_old))?;
-        if step.outcome > 0 {
-            return Ok(step.outcome);
-        }
-    }
+/// One step of dropping the oldest calls beyond so many bytes; how many are gone, none at the end.
+pub(super) fn shrink(db: &mut Connection, max_bytes: u64) -> Result<Option<u64>, Fault> {
     let bytes: i64 = db.query_row("SELECT bytes FROM calls_size", [], |row| row.get(0))?;
     let surplus = bytes.cast_unsigned().saturating_sub(max_bytes);
     match surplus > 0 && bytes > 0 {
         true => change(db, |tx| drop_oldest(tx, surplus)),
-        false => Ok(0),
+        false => Ok(None),
     }
 }
 
 /// Forgets the oldest rows that are too much as a whole, or as much as is too much of the oldest one.
-fn drop_oldest(tx: &Connection, surplus: u64) -> Result<u64, Fault> {
+fn drop_oldest(tx: &Connection, surplus: u64) -> Result<Option<u64>, Fault> {
     let mut select =
         tx.prepare_cached("SELECT last, bytes, count FROM call_batches ORDER BY last LIMIT ?")?;
     let rows = select.query_map([STEP], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let rows: Vec<(String, i64, i64)> = rows.collect::<Result<_, _>>()?;
+    let Some((oldest, bytes, _)) = rows.first() else {
+        return Ok(None);
+    };
     let (mut left, mut gone) = (surplus.cast_signed(), 0);
+    if *bytes > left {
+        return drop_part(tx, oldest, left).map(Some);
+    }
     for (last, bytes, calls) in rows {
         if bytes > left {
             break;
@@ -137,16 +135,12 @@ fn drop_oldest(tx: &Connection, surplus: u64) -> Result<u64, Fault> {
         left -= bytes;
         gone += calls.cast_unsigned();
     }
-    match gone {
-        0 => drop_part(tx, left),
-        _ => Ok(gone),
-    }
+    Ok(Some(gone))
 }
 
-fn drop_part(tx: &Connection, surplus: i64) -> Result<u64, Fault> {
-    let oldest = "last = (SELECT min(last) FROM call_batches)";
+fn drop_part(tx: &Connection, oldest: &str, surplus: i64) -> Result<u64, Fault> {
     let mut left = surplus;
-    let step = forget(tx, oldest, [], |call| {
+    let step = forget(tx, "last = ?", [oldest], |call| {
         let goes = left > 0;
         left -= call.bytes().cast_signed();
         goes

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::fault::Fault;
 use super::{file, schema};
-use crate::StoreError;
+use crate::{DatabaseFault, StoreError};
 
 /// How long another process may hold the file.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -28,9 +28,9 @@ impl Inspection {
     }
 }
 
-/// Looks at the database at `path`; `None` if there is no such file. Nothing is made or changed.
+/// Looks at the database at `path`, at each page of it; `None` if there is no such file. Nothing is made or changed.
 ///
-/// Blocks for as long as the disk takes.
+/// Blocks for as long as the disk takes to read all of it.
 ///
 /// # Errors
 ///
@@ -45,7 +45,13 @@ pub fn inspect(path: &Path) -> Result<Option<Inspection>, StoreError> {
 fn look(path: &Path) -> Result<Inspection, Fault> {
     let mut db = file::open_to_read(path)?;
     db.busy_timeout(PATIENCE)?;
-    let schema = schema::check(&db.transaction()?)?;
+    let tx = db.transaction()?;
+    let schema = schema::check(&tx)?;
+    let found: String = tx.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if found != "ok" {
+        tracing::debug!(found, "a database is damaged");
+        return Err(DatabaseFault::Damaged.into());
+    }
     Ok(Inspection {
         schema,
         known: schema::KNOWN,

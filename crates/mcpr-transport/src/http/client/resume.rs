@@ -21,7 +21,7 @@ pub(super) type Resuming = Pin<Box<dyn Future<Output = Result<Answer, Failed>> +
 /// How long to wait where the server does not say.
 const PAUSE: Duration = Duration::from_millis(500);
 /// The shortest wait, also where the server asks for none.
-const SHORTEST: Duration = Duration::from_millis(10);
+const SHORTEST: Duration = Duration::from_millis(100);
 /// The longest wait that comes from failing again and again.
 const LONGEST: Duration = Duration::from_secs(60);
 
@@ -115,12 +115,12 @@ mod tests {
             [0, 1, 2, 40].map(|failures| millis(None, failures)),
             [500, 1000, 2000, 60_000]
         );
-        assert_eq!([0, 3].map(|failures| millis(Some(10), failures)), [10, 80]);
+        assert_eq!([0, 3].map(|failures| millis(Some(200), failures)), [200, 1600]);
         assert_eq!(
             [0, 3].map(|failures| millis(Some(120_000), failures)),
             [120_000, 120_000]
         );
         assert_eq!(millis(Some(u64::MAX), 9), 300_000);
-        assert_eq!([0, 3].map(|failures| millis(Some(0), failures)), [10, 80]);
+        assert_eq!([0, 3].map(|failures| millis(Some(0), failures)), [100, 800]);
     }
 }
