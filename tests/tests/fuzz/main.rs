@@ -11,6 +11,7 @@ mod config;
 mod envelope;
 mod guard;
 mod lines;
+mod redaction;
 mod requests;
 mod sealed;
 mod splice;

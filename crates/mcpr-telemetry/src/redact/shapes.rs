@@ -302,16 +302,16 @@ mod tests {
 
     #[test]
     fn sec_05_what_only_begins_like_a_credential_costs_no_more_than_others() {
-        // Each is looked through once: in a second, or in an hour if it was once for each beginning.
+        // Each is looked through once: in a second, or in many minutes if it was once for each beginning.
         for text in [
-            "http://".repeat(300_000),
-            "a://".repeat(500_000),
-            "-----BEGIN ".repeat(300_000),
-            "bearer".repeat(500_000),
-            "glpat-.".repeat(500_000),
-            "sk-".repeat(1_000_000),
-            "eyJ.".repeat(1_000_000),
-            "authorization:\"".repeat(200_000),
+            "http://".repeat(60_000),
+            "a://".repeat(100_000),
+            "-----BEGIN ".repeat(60_000),
+            "bearer".repeat(100_000),
+            "glpat-.".repeat(100_000),
+            "sk-".repeat(100_000),
+            "eyJ.".repeat(100_000),
+            "authorization:\"".repeat(50_000),
         ] {
             assert!(scrub(&text).len() > text.len() / 2);
         }

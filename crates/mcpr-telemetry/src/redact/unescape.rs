@@ -145,19 +145,17 @@ fn number(text: &[u8], digits: usize) -> Option<u32> {
 }
 
 /// As a text of as many bytes: what is no UTF-8 means nothing here.
-fn valid(mut bytes: Vec<u8>) -> String {
-    loop {
-        match String::from_utf8(bytes) {
-            Ok(text) => return text,
-            Err(error) => {
-                let from = error.utf8_error().valid_up_to();
-                let length = error.utf8_error().error_len();
-                bytes = error.into_bytes();
-                let to = length.map_or(bytes.len(), |length| from + length);
-                bytes[from..to].fill(b'?');
-            }
-        }
+fn valid(bytes: Vec<u8>) -> String {
+    let bytes = match String::from_utf8(bytes) {
+        Ok(text) => return text,
+        Err(error) => error.into_bytes(),
+    };
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(std::iter::repeat_n('?', chunk.invalid().len()));
     }
+    text
 }
 
 #[cfg(test)]
@@ -183,10 +181,16 @@ mod tests {
                 r"\q \u12 \ud800 %4 %zz & &#; &#x110000; 100%",
                 r"\q \u12 \ud800 %4 %zz & &#; &#x110000; 100%",
             ),
-            ("%ff%41", "?A"),
+            ("%ff%41%e2%82", "?A??"),
         ] {
             assert_eq!(meant(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn log_04_many_escapes_that_mean_nothing_are_looked_at_once() {
+        let text = "%ff".repeat(1 << 20);
+        assert_eq!(meant(&text), "?".repeat(1 << 20));
     }
 
     #[test]
