@@ -69,6 +69,10 @@ pub struct CallQuery {
     pub after: Option<String>,
     /// At the most so many; 0 for all.
     pub limit: usize,
+    /// No more once they take so many bytes ([`CallRow::bytes`]); 0 for however many.
+    pub bytes: u64,
+    /// Without their arguments.
+    pub brief: bool,
 }
 
 /// Keeps past calls. The last second may be lost in a power cut.
@@ -114,7 +118,7 @@ impl CallRow {
     }
 
     /// What it takes, roughly.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         let optional = [
             &self.server,
             &self.tool,
@@ -160,5 +164,54 @@ impl CallQuery {
             && self.before.as_ref().is_none_or(|before| call.id < *before)
             && self.after.as_ref().is_none_or(|after| call.id > *after)
             && self.text.as_ref().is_none_or(contains)
+    }
+
+    /// Whether these, which were found, are as many as were asked for: there may be more.
+    pub fn is_filled_by(&self, found: &[CallRow]) -> bool {
+        let mut room = Room::of(self);
+        found.iter().for_each(|call| room.spend(call));
+        !room.is_left()
+    }
+}
+
+/// How much more a search may find.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    calls: usize,
+    bytes: u64,
+}
+
+impl Room {
+    pub(crate) fn of(query: &CallQuery) -> Self {
+        Self {
+            calls: if query.limit == 0 { usize::MAX } else { query.limit },
+            bytes: if query.bytes == 0 { u64::MAX } else { query.bytes },
+        }
+    }
+
+    pub(crate) fn is_left(self) -> bool {
+        self.calls > 0 && self.bytes > 0
+    }
+
+    fn spend(&mut self, call: &CallRow) {
+        self.calls = self.calls.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(call.bytes());
+    }
+
+    /// Finds those that are meant among these, as far as there is room.
+    pub(crate) fn fill(
+        &mut self,
+        calls: impl IntoIterator<Item = CallRow>,
+        query: &CallQuery,
+        found: &mut Vec<CallRow>,
+    ) {
+        for mut call in calls.into_iter().filter(|call| query.means(call)) {
+            if !self.is_left() {
+                return;
+            }
+            call.arguments = call.arguments.filter(|_| !query.brief);
+            self.spend(&call);
+            found.push(call);
+        }
     }
 }

@@ -24,6 +24,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use self::fault::Fault;
 use self::worker::Worker;
+use crate::history::Room;
 use crate::{
     Assignment, CallBatch, CallQuery, CallRow, Definition, HistoryStore, SavedEquip, SavedListing, SavedPin,
     SavedPins, SavedProject, SavedToolset, SealingKey, StateStore, Store, StoreError, Switch, Verdict,
@@ -211,14 +212,14 @@ impl HistoryStore for Sqlite {
     }
 
     async fn calls(&self, query: CallQuery) -> Result<Vec<CallRow>, StoreError> {
-        let mut found = Vec::new();
-        let mut behind = None;
+        let (mut found, mut room, mut behind) = (Vec::new(), Room::of(&query), None);
         loop {
-            let most = if query.limit == 0 { usize::MAX } else { query.limit } - found.len();
             let asked = query.clone();
-            let step = move |db: &mut Connection| history::search(db, &asked, behind.as_deref(), most);
-            let mut step = self.0.run(step).await?;
-            found.append(&mut step.outcome);
+            let step = move |db: &mut Connection| history::search(db, &asked, behind.as_deref(), room);
+            let step = self.0.run(step).await?;
+            let (mut calls, left) = step.outcome;
+            found.append(&mut calls);
+            room = left;
             match step.next {
                 Some(next) => behind = Some(next),
                 None => return Ok(found),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use mcpr_tests::hooked::Hook;
 use mcpr_tests::{binary, gateway, signal, wait_until};
+use serde_json::json;
 use tokio::process::Command;
 
 /// Answers the start, which looks at the newest call, and the first question after it; no later one.
@@ -55,4 +56,30 @@ async fn log_06_an_export_that_is_interrupted_leaves_no_file() {
         "{ended:?}"
     );
     assert_eq!(files(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn log_06_calls_with_large_arguments_are_exported_a_page_at_a_time() {
+    let full = json!({ "arguments": "full" });
+    let gateway = gateway().with_builtins().own("history", full).start().await;
+    let client = gateway.client().await;
+    let large = json!({ "junk": "x".repeat(3_900_000) }).to_string();
+    for _ in 0..5 {
+        client.call("list-toolsets", &large).await;
+    }
+    let page = gateway
+        .operate("history/list", json!({ "arguments": true }))
+        .await;
+
+    let export = Command::new(binary("mcpr-ctl"))
+        .args(["history", "export", "--gateway", &gateway.url()])
+        .env("MCPR_TOKEN", gateway.another_token(&["admin"]).await)
+        .stdin(Stdio::null())
+        .output()
+        .await
+        .unwrap();
+
+    let lines = String::from_utf8(export.stdout).unwrap();
+    assert_eq!(lines.lines().filter(|line| line.contains("xxxx")).count(), 5);
+    assert!(page["next"].is_string(), "not all came at once");
 }

@@ -14,10 +14,12 @@ impl Offline<ListHistory> for Database {
     const ABSENT: Absent = Absent::CountAsEmpty;
 
     async fn carry_out(&self, wanted: ListHistory) -> Result<HistoryList, Problem> {
-        let (size, arguments) = (wanted.page_size(), wanted.arguments);
-        let rows = self.store.calls(query(wanted)?).await?;
-        let reports = rows.into_iter().map(|row| report(row, arguments)).collect();
-        Ok(HistoryList::page(reports, size))
+        let size = wanted.page_size();
+        let query = query(wanted)?;
+        let rows = self.store.calls(query.clone()).await?;
+        let more = query.is_filled_by(&rows);
+        let reports = rows.into_iter().map(report).collect();
+        Ok(HistoryList::page(reports, size, more))
     }
 }
 
@@ -27,7 +29,7 @@ impl Offline<ShowCall> for Database {
     async fn carry_out(&self, wanted: ShowCall) -> Result<CallReport, Problem> {
         let row = self.store.call(&wanted.id).await?;
         let row = row.ok_or_else(|| unknown(&wanted.id))?;
-        Ok(report(row, true))
+        Ok(report(row))
     }
 }
 
@@ -52,6 +54,8 @@ impl Offline<PurgeHistory> for Database {
 fn query(wanted: ListHistory) -> Result<CallQuery, Problem> {
     Ok(CallQuery {
         limit: wanted.page_size() + 1,
+        bytes: ListHistory::PAGE_BYTES,
+        brief: !wanted.arguments,
         since_ms: millis(wanted.since.as_deref())?,
         until_ms: millis(wanted.until.as_deref())?,
         slower_than_us: wanted.slower_than_ms.map(|limit| limit.saturating_mul(1000)),
@@ -75,9 +79,8 @@ fn millis(time: Option<&str>) -> Result<Option<i64>, Problem> {
     read.map_err(|error| Problem::usage(error.to_string()))
 }
 
-fn report(row: CallRow, arguments: bool) -> CallReport {
+fn report(row: CallRow) -> CallReport {
     let began = Duration::from_millis(u64::try_from(row.at_ms).unwrap_or_default());
-    let kept = row.arguments.filter(|_| arguments);
     CallReport {
         id: row.id,
         at: rfc3339(SystemTime::UNIX_EPOCH + began),
@@ -93,7 +96,7 @@ fn report(row: CallRow, arguments: bool) -> CallReport {
         project: row.project,
         request_id: row.request_id,
         correlation_id: row.correlation_id,
-        arguments: kept.map(|kept| CallReport::shown_arguments(&kept)),
+        arguments: row.arguments.as_deref().map(CallReport::shown_arguments),
     }
 }
 

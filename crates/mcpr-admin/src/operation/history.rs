@@ -156,12 +156,14 @@ impl ListHistory {
     pub fn page_size(&self) -> usize {
         usize::try_from(self.limit.unwrap_or(100).clamp(1, 1000)).unwrap_or(1000)
     }
+
+    /// No more come once these have so many bytes: arguments can be large.
+    pub const PAGE_BYTES: u64 = 16 << 20;
 }
 
 impl HistoryList {
-    /// A page of at most `size` calls, out of the first `size + 1` of them.
-    pub fn page(mut calls: Vec<CallReport>, size: usize) -> Self {
-        let more = calls.len() > size;
+    /// A page of at most `size` calls, out of the first `size + 1` of them; whether there may be more than these.
+    pub fn page(mut calls: Vec<CallReport>, size: usize, more: bool) -> Self {
         calls.truncate(size);
         let next = calls.last().filter(|_| more).map(|call| call.id.clone());
         Self { calls, next }

@@ -262,8 +262,8 @@ fn log_06_a_page_of_the_history_says_how_it_goes_on() {
     }
     };
 
-    let first = HistoryList::page(vec![call("c"), call("b"), call("a")], 2);
-    let last = HistoryList::page(vec![call("a")], 2);
+    let first = HistoryList::page(vec![call("c"), call("b"), call("a")], 2, true);
+    let last = HistoryList::page(vec![call("a")], 2, false);
 
     assert_eq!(
         (ids(&first), first.next),

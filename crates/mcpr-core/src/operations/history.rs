@@ -15,12 +15,13 @@ use crate::history::id_before;
 
 impl Execute<ListHistory, Principal> for Operator {
     async fn execute(&self, _: &Principal, asked: ListHistory) -> Result<HistoryList, Failure> {
-        let (size, arguments) = (asked.page_size(), asked.arguments);
+        let size = asked.page_size();
         let query = query(asked)?;
         self.gateway.history.catch_up().await;
-        let rows = self.gateway.store.calls(query).await.map_err(unread)?;
-        let reports = rows.into_iter().map(|row| report(row, arguments)).collect();
-        Ok(HistoryList::page(reports, size))
+        let rows = self.gateway.store.calls(query.clone()).await.map_err(unread)?;
+        let more = query.is_filled_by(&rows);
+        let reports = rows.into_iter().map(report).collect();
+        Ok(HistoryList::page(reports, size, more))
     }
 }
 
@@ -29,7 +30,7 @@ impl Execute<ShowCall, Principal> for Operator {
         self.gateway.history.catch_up().await;
         let found = self.gateway.store.call(&asked.id).await.map_err(unread)?;
         let row = found.ok_or_else(|| unknown(&asked.id))?;
-        Ok(report(row, true))
+        Ok(report(row))
     }
 }
 
@@ -55,6 +56,8 @@ fn query(asked: ListHistory) -> Result<CallQuery, Failure> {
     let since_ms = millis(asked.since.as_deref())?;
     Ok(CallQuery {
         limit: asked.page_size() + 1,
+        bytes: ListHistory::PAGE_BYTES,
+        brief: !asked.arguments,
         since_ms,
         until_ms: millis(asked.until.as_deref())?,
         slower_than_us: asked.slower_than_ms.map(|limit| limit.saturating_mul(1000)),
@@ -79,9 +82,8 @@ fn millis(time: Option<&str>) -> Result<Option<i64>, Failure> {
     read.map_err(|error| Failure::new(ErrorCode::Invalid, error.to_string()))
 }
 
-fn report(row: CallRow, arguments: bool) -> CallReport {
+fn report(row: CallRow) -> CallReport {
     let began = Duration::from_millis(u64::try_from(row.at_ms).unwrap_or_default());
-    let kept = row.arguments.filter(|_| arguments);
     CallReport {
         id: row.id,
         at: rfc3339(SystemTime::UNIX_EPOCH + began),
@@ -97,7 +99,7 @@ fn report(row: CallRow, arguments: bool) -> CallReport {
         project: row.project,
         request_id: row.request_id,
         correlation_id: row.correlation_id,
-        arguments: kept.map(|kept| CallReport::shown_arguments(&kept)),
+        arguments: row.arguments.as_deref().map(CallReport::shown_arguments),
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 
 use super::Memory;
+use crate::history::Room;
 use crate::history::batch::Piece;
 use crate::{CallBatch, CallQuery, CallRow, HistoryStore, StoreError};
 
@@ -34,10 +35,14 @@ impl Calls {
     }
 
     fn meant(&self, query: &CallQuery) -> Vec<CallRow> {
-        let limit = if query.limit == 0 { usize::MAX } else { query.limit };
-        let pieces = self.0.values().rev().filter(|piece| may_hold(piece, query));
-        let newest = pieces.flat_map(|piece| piece.calls().into_iter().rev());
-        newest.filter(|call| query.means(call)).take(limit).collect()
+        let (mut room, mut found) = (Room::of(query), Vec::new());
+        for piece in self.0.values().rev().filter(|piece| may_hold(piece, query)) {
+            room.fill(piece.calls().into_iter().rev(), query, &mut found);
+            if !room.is_left() {
+                break;
+            }
+        }
+        found
     }
 
     fn one(&self, id: &str) -> Option<CallRow> {

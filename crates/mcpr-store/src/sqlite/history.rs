@@ -5,7 +5,7 @@ use rusqlite::{Connection, Params, Row, params};
 
 use super::change;
 use super::fault::Fault;
-use crate::history::batch;
+use crate::history::{Room, batch};
 use crate::{CallBatch, CallQuery, CallRow};
 
 /// So many rows are dropped as one change at the most.
@@ -28,13 +28,13 @@ pub(super) struct Step<T> {
     pub(super) next: Option<String>,
 }
 
-/// One step of a search, from the newest row on or from the one before `behind`: at most so many calls.
+/// One step of a search, from the newest row on or from the one before `behind`; what room is left after it.
 pub(super) fn search(
     db: &Connection,
     query: &CallQuery,
     behind: Option<&str>,
-    most: usize,
-) -> Result<Step<Vec<CallRow>>, Fault> {
+    mut room: Room,
+) -> Result<Step<(Vec<CallRow>, Room)>, Fault> {
     let mut select = db.prepare_cached(&format!(
         "SELECT calls, last FROM call_batches WHERE {WITHIN} AND (?4 IS NULL OR last < ?4) ORDER BY last DESC"
     ))?;
@@ -42,9 +42,8 @@ pub(super) fn search(
     let (mut found, mut last) = (Vec::new(), None);
     for _ in 0..PAGE {
         last = match rows.next()? {
-            Some(row) if found.len() < most => {
-                let meant = read(row)?.into_iter().rev().filter(|call| query.means(call));
-                found.extend(meant.take(most - found.len()));
+            Some(row) if room.is_left() => {
+                room.fill(read(row)?.into_iter().rev(), query, &mut found);
                 Some(row.get(1)?)
             }
             _ => None,
@@ -54,7 +53,7 @@ pub(super) fn search(
         }
     }
     Ok(Step {
-        outcome: found,
+        outcome: (found, room),
         next: last,
     })
 }

@@ -212,6 +212,26 @@ pub(crate) async fn log_06_calls_are_paged_by_their_ids(store: &dyn Store) {
     );
 }
 
+pub(crate) async fn log_06_a_search_ends_where_its_calls_take_too_many_bytes(store: &dyn Store) {
+    let large = |number| CallRow {
+        arguments: Some("x".repeat(1000)),
+        ..call(number)
+    };
+    kept(store, (1..=5).map(large)).await;
+    let within = |bytes, brief| CallQuery {
+        bytes,
+        brief,
+        ..CallQuery::default()
+    };
+
+    assert_eq!(found(store, within(2500, false)).await, [5, 4, 3]);
+    assert_eq!(found(store, within(1, false)).await, [5], "one there is");
+    let brief = store.calls(within(2500, true)).await.unwrap();
+    assert_eq!(brief.len(), 5);
+    assert!(brief.iter().all(|call| call.arguments.is_none()));
+    assert!(within(500, true).is_filled_by(&brief) && !within(2500, true).is_filled_by(&brief));
+}
+
 pub(crate) async fn log_06_a_call_is_found_by_its_id_or_its_beginning(store: &dyn Store) {
     let odd = CallRow {
         id: "h_00".into(),

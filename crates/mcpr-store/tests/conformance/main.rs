@@ -61,6 +61,7 @@ macro_rules! all_stories {
             log_06_each_wish_narrows_what_is_found
             log_06_a_text_is_looked_for_in_tools_errors_and_arguments
             log_06_calls_are_paged_by_their_ids
+            log_06_a_search_ends_where_its_calls_take_too_many_bytes
             log_06_a_call_is_found_by_its_id_or_its_beginning
             log_06_only_calls_that_are_meant_are_forgotten
             log_06_calls_that_are_too_old_are_forgotten

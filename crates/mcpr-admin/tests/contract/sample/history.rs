@@ -50,5 +50,5 @@ pub(super) fn list() -> HistoryList {
         arguments: None,
         ..call()
     };
-    HistoryList::page(vec![calm, failed(), call()], 2)
+    HistoryList::page(vec![calm, failed(), call()], 2, true)
 }
