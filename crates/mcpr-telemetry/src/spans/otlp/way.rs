@@ -13,7 +13,10 @@ use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use reqwest::Url;
 use reqwest::blocking::{Client, ClientBuilder};
 use reqwest::redirect::Policy;
+use rustls::ClientConfig;
 use tracing::warn;
+
+use super::tls::{self, NoTrust};
 
 /// Sends batches, and tells when they do not arrive.
 #[derive(Debug)]
@@ -26,13 +29,10 @@ pub(super) struct Way {
 /// There is no way to such an address.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NoWay {
-    #[error(
-        "the address is `https`, and spans are sent without TLS: name a collector on this machine, such as \
-         http://127.0.0.1:4318, and let that one send them on"
-    )]
-    Encrypted,
-    #[error("the address must begin with `http://`, as in http://127.0.0.1:4318")]
+    #[error("the address must begin with `http://` or `https://`, as in http://127.0.0.1:4318")]
     NoUrl,
+    #[error(transparent)]
+    Trust(#[from] NoTrust),
     #[error("no client can be made for it")]
     Client(#[from] reqwest::Error),
     #[error("no thread can be started for it")]
@@ -43,13 +43,18 @@ impl Way {
     /// The way to this address, for batches that may take so long.
     pub(super) fn to(url: &str, timeout: Duration) -> Result<Self, NoWay> {
         let url = Url::parse(url).map_err(|_| NoWay::NoUrl)?;
-        match url.scheme() {
-            "http" => {}
-            "https" => return Err(NoWay::Encrypted),
+        let config = match url.scheme() {
+            "http" => tls::idle()?,
+            "https" => tls::trusting()?,
             _ => return Err(NoWay::NoUrl),
-        }
-        let mut client = ClientBuilder::new().timeout(timeout).redirect(Policy::none());
-        if is_here(&url) {
+        };
+        Self::with(config, &url, timeout)
+    }
+
+    fn with(config: ClientConfig, url: &Url, timeout: Duration) -> Result<Self, NoWay> {
+        let client = ClientBuilder::new().tls_backend_preconfigured(config);
+        let mut client = client.timeout(timeout).redirect(Policy::none());
+        if is_here(url) {
             client = client.no_proxy();
         }
         Ok(Self {
@@ -119,10 +124,17 @@ fn failure(answer: &Result<Response<Bytes>, HttpError>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::io::{Read, Write};
     use std::net::TcpListener;
+    use std::path::{Path, PathBuf};
     use std::pin::pin;
+    use std::sync::Arc;
     use std::task::{Context, Poll, Waker};
+
+    use rustls::crypto::ring;
+    use rustls::pki_types::PrivatePkcs8KeyDer;
+    use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
     use super::*;
 
@@ -160,6 +172,61 @@ mod tests {
         assert_eq!(got, [302, 307]);
         other.set_nonblocking(true).unwrap();
         assert!(other.accept().is_err(), "nothing goes to another address");
+    }
+
+    /// A collector behind TLS that answers each connection, and the file with its certificate.
+    fn encrypted(folder: &Path) -> (String, PathBuf) {
+        let rcgen::CertifiedKey { cert, signing_key } =
+            rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let file = folder.join("ca.pem");
+        fs::write(&file, cert.pem()).unwrap();
+        let key = PrivatePkcs8KeyDer::from(signing_key.serialize_der());
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![cert.der().clone()], key.into());
+        let config = Arc::new(config.unwrap());
+        let collector = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!(
+            "https://localhost:{}/v1/traces",
+            collector.local_addr().unwrap().port()
+        );
+        thread::spawn(move || {
+            for connection in collector.incoming() {
+                let session = ServerConnection::new(config.clone()).unwrap();
+                let mut connection = StreamOwned::new(session, connection.unwrap());
+                // Who does not trust it says no more.
+                if connection.read(&mut [0; 4096]).is_ok() {
+                    let answer = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+                    let _ = connection.write_all(answer.as_bytes());
+                }
+            }
+        });
+        (url, file)
+    }
+
+    #[test]
+    fn log_07_a_collector_behind_tls_is_reached_if_it_is_trusted_and_not_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let (url, file) = encrypted(folder.path());
+        let way = |trusted| {
+            let config = tls::config(trusted).unwrap();
+            Way::with(config, &Url::parse(&url).unwrap(), Duration::from_secs(10)).unwrap()
+        };
+
+        assert_eq!(
+            send(&way(Some(("OTEL_EXPORTER_OTLP_CERTIFICATE", &*file))), &url),
+            200
+        );
+        let request = Request::post(&url).body(Bytes::new()).unwrap();
+        let stranger = way(None);
+        let sending = pin!(stranger.send_bytes(request));
+        let Poll::Ready(answer) = sending.poll(&mut Context::from_waker(Waker::noop())) else {
+            panic!("it waits")
+        };
+        let reason = failure(&answer).unwrap();
+        assert!(reason.contains("UnknownIssuer"), "{reason}");
     }
 
     #[test]
@@ -223,11 +290,6 @@ mod tests {
     #[test]
     fn log_07_an_address_to_which_there_is_no_way_is_refused_at_once_and_says_what_to_do() {
         for (url, said) in [
-            (
-                "https://collector.test/v1/traces",
-                "name a collector on this machine",
-            ),
-            ("HTTPS://collector.test", "name a collector on this machine"),
             ("127.0.0.1:4318", "must begin with `http://`"),
             ("localhost:4318/v1/traces", "must begin with `http://`"),
             ("unix:///tmp/socket", "must begin with `http://`"),
