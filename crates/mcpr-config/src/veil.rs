@@ -53,6 +53,18 @@ const TELLING: [&str; 17] = [
     "bearer",
 ];
 
+/// Parts of names that stand for what is counted or cut up, in the same spelling: `max_tokens`, `tokenizer`.
+const HARMLESS: [&str; 8] = [
+    "tokeniz",
+    "tokenis",
+    "tokencount",
+    "tokenlimit",
+    "tokenbudget",
+    "tokenusage",
+    "maxtoken",
+    "numtoken",
+];
+
 /// The same of words that are parts of others: only at the end of a name, and not the working directory of a shell.
 const LAST_WORDS: [&str; 10] = [
     "pass", "pwd", "auth", "pin", "otp", "jwt", "pat", "pw", "psk", "dsn",
@@ -65,6 +77,7 @@ pub fn looks_secret(name: &str) -> bool {
     // There may be several: `pwd1`.
     let last = last_word(name).trim_end_matches(|c: char| c.is_ascii_digit());
     let last = last.to_ascii_lowercase();
+    let plain = HARMLESS.iter().fold(plain, |plain, part| plain.replace(part, ""));
     TELLING.iter().any(|part| plain.contains(part))
         || LAST_WORDS.contains(&last.as_str()) && !DIRECTORIES.contains(&name)
 }
@@ -268,11 +281,25 @@ mod tests {
             "wifi-psk",
             "dbPasscode",
             "SENTRY_DSN",
+            "TOKENIZER_TOKEN",
         ] {
             assert!(looks_secret(name), "{name}");
         }
         for name in [
-            "PWD", "OLDPWD", "bypass", "compass", "authType", "pinned", "path", "author", "spin", "",
+            "max_tokens",
+            "tokenizer",
+            "numTokens",
+            "token-count",
+            "PWD",
+            "OLDPWD",
+            "bypass",
+            "compass",
+            "authType",
+            "pinned",
+            "path",
+            "author",
+            "spin",
+            "",
         ] {
             assert!(!looks_secret(name), "{name}");
         }

@@ -180,7 +180,7 @@ async fn a_question_that_the_server_takes_back_is_taken_back_from_the_client() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stateless_client_is_not_asked_what_was_taken_back_before_it_was_told() {
-    let ask = json!([[{ "method": "elicitation/create", "withdraw": 0.001 }]]);
+    let ask = json!([[{ "method": "elicitation/create", "withdraw": 0 }]]);
     for place in sessions(|| Fake::script().tool("ask").interview(json!({ "rounds": ask }))).await {
         let able = place.gateway.able(&forms());
         let talk = able.call("a_ask", "{}", "").await;
