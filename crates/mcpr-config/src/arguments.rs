@@ -1,5 +1,7 @@
 //! What of a command line is secret by what stands before it.
 
+mod words;
+
 use std::ops::Range;
 
 use base64::Engine;
@@ -9,6 +11,9 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use mcpr_telemetry::Secrets;
 
 use crate::veil::{self, is_written_out, looks_secret};
+
+/// How deep command lines may be quoted in one another.
+const NESTED: usize = 3;
 
 /// The arguments as they may be shown where these secrets are known.
 pub(crate) fn shown(args: &[&str], known: &Secrets) -> Vec<String> {
@@ -34,12 +39,23 @@ fn hide(arg: &str, parts: &[Range<usize>], known: &Secrets) -> String {
 /// Of each argument the parts that are secret: the values of options, variables and headers with telling names, and
 /// passwords in addresses.
 pub fn secret_parts(args: &[&str]) -> Vec<Vec<Range<usize>>> {
-    let before = std::iter::once("").chain(args.iter().copied());
-    let pairs = before.zip(args.iter().copied());
-    pairs.map(|(before, arg)| parts_behind(before, arg)).collect()
+    parts_within(args, NESTED)
 }
 
-fn parts_behind(before: &str, arg: &str) -> Vec<Range<usize>> {
+/// The same of a text that may be a whole command line, with the words of which it is made.
+pub fn secret_words(line: &str) -> Vec<Range<usize>> {
+    apart([parts_of_option(line), parts_of_words(line, NESTED)].concat())
+}
+
+fn parts_within(args: &[&str], nested: usize) -> Vec<Vec<Range<usize>>> {
+    let before = std::iter::once("").chain(args.iter().copied());
+    let pairs = before.zip(args.iter().copied());
+    pairs
+        .map(|(before, arg)| parts_behind(before, arg, nested))
+        .collect()
+}
+
+fn parts_behind(before: &str, arg: &str, nested: usize) -> Vec<Range<usize>> {
     let whole = |value: &str| Vec::from_iter(Some(arg.len() - value.len()..arg.len()));
     if arg.is_empty() {
         return Vec::new();
@@ -55,11 +71,23 @@ fn parts_behind(before: &str, arg: &str) -> Vec<Range<usize>> {
     if let Some((_, told)) = behind_colon.filter(|(_, told)| !told.trim().is_empty()) {
         return whole(told.trim_start());
     }
-    match told_value(arg) {
+    // To a shell `A=b c` gives `A` no more than `b`.
+    let is_field = |value: &&str| arg[..arg.len() - value.len()].trim_end().ends_with(':');
+    match told_value(arg).filter(|value| !takes_script(before) || is_field(value)) {
         Some(value) => whole(value),
-        None if is_command_line(before, arg) => parts_of_words(arg),
-        None => parts_of_option(arg),
+        None => apart([parts_of_option(arg), parts_of_words(arg, nested)].concat()),
     }
+}
+
+/// Whether a command line follows that somebody else takes apart, such as a shell.
+fn takes_script(option: &str) -> bool {
+    let is_short = |letters: &str| letters.len() < 5 && letters.bytes().all(|c| c.is_ascii_lowercase());
+    let is_c = option
+        .strip_prefix('-')
+        .is_some_and(|letters| letters.ends_with('c') && is_short(letters));
+    is_c || ["/c", "-command"]
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(option))
 }
 
 /// The parts of the value of an option, or of an argument that is none.
@@ -69,22 +97,22 @@ fn parts_of_option(arg: &str) -> Vec<Range<usize>> {
     apart([parts_of(arg), of_value.unwrap_or_default()].concat())
 }
 
-/// Whether the argument is a whole command line for somebody else, such as a shell.
-fn is_command_line(before: &str, arg: &str) -> bool {
-    let holds_options = before == "-c" || arg.contains(" -");
-    holds_options && arg.contains(char::is_whitespace)
+/// The secret parts of its words, if it has several or they are quoted.
+fn parts_of_words(line: &str, nested: usize) -> Vec<Range<usize>> {
+    if nested == 0 || !line.contains(char::is_whitespace) {
+        return Vec::new();
+    }
+    let words = words::of(line);
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let parts = parts_within(&texts, nested - 1).into_iter().zip(&words);
+    let places = parts.flat_map(|(parts, word)| parts.into_iter().map(|part| word.place(part)));
+    apart(places.collect())
 }
 
-/// The secret parts of its words.
-fn parts_of_words(line: &str) -> Vec<Range<usize>> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let place = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize;
-    let parts = secret_parts(&words).into_iter().zip(&words);
-    apart(
-        parts
-            .flat_map(|(parts, word)| moved(parts, place(word)))
-            .collect(),
-    )
+/// Where a part of a text stands in it.
+fn place(text: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr() as usize - text.as_ptr() as usize;
+    start..start + part.len()
 }
 
 fn moved(parts: Vec<Range<usize>>, by: usize) -> Vec<Range<usize>> {
@@ -101,13 +129,26 @@ pub(crate) fn parts_of(value: &str) -> Vec<Range<usize>> {
     })
 }
 
-/// What a part of a text may mean where it was quoted as URLs or JSON are: programs tell that and not the part.
+/// What a part of a text may mean where it was quoted as URLs, JSON or a shell are: programs tell that and not the part.
 pub(crate) fn meanings(part: &str) -> impl Iterator<Item = String> {
     let decoded = percent_decoded(part);
     let unescaped = part
         .contains('\\')
         .then(|| serde_json::from_str(&format!("\"{part}\"")).ok());
-    decoded.into_iter().chain(unescaped.flatten()).chain(basic(part))
+    decoded
+        .into_iter()
+        .chain(unescaped.flatten())
+        .chain(without_quotes(part))
+        .chain(basic(part))
+}
+
+/// What a shell makes of it, with what it needs no quotes for behind it, such as `;`.
+fn without_quotes(part: &str) -> Option<String> {
+    let ends = |c: char| matches!(c, ';' | '&' | '|' | ')');
+    let quotes = |c: &char| matches!(c, '\'' | '"' | '\\');
+    let plain = part.trim_end_matches(ends).chars();
+    let plain: String = plain.filter(|c| !quotes(c)).collect();
+    (plain != part).then_some(plain)
 }
 
 /// The user with the password, and the password, of credentials as RFC 7617 spells them.
@@ -136,6 +177,7 @@ fn percent_decoded(text: &str) -> Option<String> {
     while let [first, behind @ ..] = rest {
         let escaped = behind.get(..2).filter(|_| *first == b'%');
         let byte = escaped
+            .filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))
             .and_then(|digits| std::str::from_utf8(digits).ok())
             .and_then(|digits| u8::from_str_radix(digits, 16).ok());
         bytes.push(byte.unwrap_or(*first));
@@ -165,15 +207,13 @@ fn parts_of_text(value: &str) -> Vec<Range<usize>> {
     let in_words = !separated && value.split_whitespace().all(|word| word.contains('='));
     if separated || in_words {
         let ends = |c: char| matches!(c, '?' | '&' | ';' | '#') || in_words && c.is_whitespace();
-        let mut at = 0;
         for piece in value.split(ends) {
             if let Some((name, told)) = piece.split_once('=')
                 && tells(name.trim())
                 && !told.is_empty()
             {
-                parts.push(at + piece.len() - told.len()..at + piece.len());
+                parts.push(place(value, told));
             }
-            at += piece.len() + 1;
         }
     }
     parts
@@ -205,20 +245,33 @@ fn collect(value: &Value<'_>, told: bool, parts: &mut Vec<Range<usize>>) {
 
 /// The value behind a telling name, as in `--token=…`, `--env=TOKEN=…` and `X-Api-Key: …`.
 fn told_value(arg: &str) -> Option<&str> {
-    let (name, value) = match (arg.split_once('='), arg.split_once(": ")) {
-        (Some(pair), Some(other)) if other.0.len() < pair.0.len() => other,
-        (Some(pair), _) | (None, Some(pair)) => pair,
-        (None, None) => return None,
-    };
-    match tells(name) {
-        true => (!value.is_empty()).then_some(value),
-        false if names_header(name) => value
-            .split_once(':')
-            .filter(|(name, told)| tells(name) && !told.trim().is_empty())
-            .map(|(_, told)| told.trim_start()),
-        false if is_name(name) => told_value(value),
-        false => None,
+    let mut rest = arg;
+    loop {
+        let (name, value) = first_pair(rest)?;
+        match tells(name) {
+            true => return (!value.is_empty()).then_some(value),
+            false if names_header(name) => {
+                let field = value.split_once(':');
+                let field = field.filter(|(name, told)| tells(name) && !told.trim().is_empty());
+                return field.map(|(_, told)| told.trim_start());
+            }
+            // There may be as many as there are bytes.
+            false if is_name(name) => rest = value,
+            false => return None,
+        }
     }
+}
+
+/// What stands before and behind the first `=` or `: `.
+fn first_pair(text: &str) -> Option<(&str, &str)> {
+    let mut marks = text.match_indices(['=', ':']);
+    marks.find_map(|(at, mark)| {
+        let (name, behind) = (&text[..at], &text[at + mark.len()..]);
+        match mark {
+            "=" => Some((name, behind)),
+            _ => Some((name, behind.strip_prefix(' ')?)),
+        }
+    })
 }
 
 /// Whether an option is followed by a field of HTTP.
@@ -348,7 +401,24 @@ mod tests {
                 &["t7", "p8"],
             ),
             (&["srv --api-key=k9 --level info"], &["k9"]),
+            (&["-lc", "API_KEY=k14 exec srv --token 't 15'"], &["k14", "t 15"]),
+            (
+                &["-c", "srv -H 'X-Api-Key: k16' \"--pin=\\\"17\""],
+                &["k16", "\"17"],
+            ),
+            (&["/C", "set DB_PWD=p18&& srv"], &["p18&&"]),
+            (&["sh -c 'export TOKEN=t19; srv'"], &["t19;"]),
+            (&["-c", "http.extraHeader=X-Api-Key: k20 x"], &["k20 x"]),
             (&["--db=postgres://me:p10@h/db"], &["p10"]),
+            (&["host=h\u{3000}password=p\u{df}11\u{a0}user=me"], &["p\u{df}11"]),
+            (
+                &["-c", "srv\u{3000}--token\u{2003}t\u{df}12\u{a0}-v"],
+                &["t\u{df}12"],
+            ),
+            (
+                &["{\"\u{df}\":\"\u{3000}\",\"token\":\"t\u{df}13\"}"],
+                &["t\u{df}13"],
+            ),
         ] {
             assert_eq!(secrets(args), found, "{args:?}");
         }
@@ -358,9 +428,24 @@ mod tests {
     fn log_04_a_part_that_is_quoted_is_known_by_what_it_means_too() {
         let of = |part| meanings(part).collect::<Vec<_>>();
         assert_eq!(of("p%40ss%C3%9f"), ["p@ss\u{df}"]);
-        assert_eq!(of(r"a\/b\u0041"), ["a/bA"]);
-        assert_eq!(of("100%, %4, %zz"), Vec::<String>::new());
+        assert_eq!(of(r"a\/b\u0041"), ["a/bA", "a/bu0041"]);
+        assert_eq!(of("'a'\"b\""), ["ab"]);
+        assert_eq!(of("a;b&&;"), ["a;b"]);
+        assert_eq!(of("100%, %4, %zz, %+f"), Vec::<String>::new());
         assert_eq!(of("basic bWU6cEBzcw"), ["p@ss", "me:p@ss"]);
+    }
+
+    #[test]
+    fn sec_05_many_names_in_one_argument_are_looked_at_once() {
+        // In a moment, and on no stack; it was once for each of them, in a call for each.
+        for (arg, found) in [
+            ("=".repeat(1_000_000), vec![]),
+            ("a=".repeat(500_000) + "token=t", vec!["t"]),
+            ("a: ".repeat(300_000), vec![]),
+            ("a:".repeat(500_000), vec![]),
+        ] {
+            assert_eq!(secrets(&[&arg]), found);
+        }
     }
 
     #[test]

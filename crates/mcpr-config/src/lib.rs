@@ -50,7 +50,7 @@ mod veil;
 #[cfg(test)]
 mod tests;
 
-pub use arguments::secret_parts;
+pub use arguments::{secret_parts, secret_words};
 pub use check::{CheckedState, Report, Resolve, ServerReport, check};
 pub use config::Config;
 pub use contents::Contents;

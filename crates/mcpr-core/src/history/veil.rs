@@ -258,6 +258,14 @@ mod tests {
                 r#"{"args":["--password","[redacted]","--level","info","--token=[redacted]","DB_PASSWORD=[redacted]"]}"#,
             ),
             (
+                r#"{"cmd":"API_KEY=x srv --token 'y z' -H \"X-Api-Key: k\" -v","a":"note: b"}"#,
+                r#"{"cmd":"API_KEY=[redacted] srv --token '[redacted]' -H \"X-Api-Key: [redacted]\" -v","a":"note: b"}"#,
+            ),
+            (
+                "{\"a\":[\"b=1\u{a0}password=\u{df}\u{df}\u{3000}c=d\"]}",
+                "{\"a\":[\"b=1\u{a0}password=[redacted]\u{3000}c=d\"]}",
+            ),
+            (
                 r#"[["X-Api-Key","x"],["a","b"]]"#,
                 r#"[["X-Api-Key","[redacted]"],["a","b"]]"#,
             ),
@@ -286,6 +294,8 @@ mod tests {
     fn sec_05_many_values_in_one_object_are_looked_at_once() {
         let many = format!(r#"{{"a":{{{}"z":2}}}}"#, r#""value":1,"#.repeat(300_000));
         assert_eq!(veiled(&many, &Secrets::default(), usize::MAX), many);
+        let names = format!(r#"{{"a":["{}"]}}"#, "=".repeat(16_000));
+        assert_eq!(veiled(&names, &Secrets::default(), usize::MAX), names);
         let deep = r#"{"name":"x","value":"#.repeat(100_000) + "1" + &"}".repeat(100_000);
         assert_eq!(veiled(&deep, &Secrets::default(), usize::MAX), deep);
     }
@@ -330,6 +340,33 @@ mod tests {
                 matches!(veiled(json, &Secrets::default(), usize::MAX), Cow::Borrowed(same) if same == json),
                 "{json}"
             );
+        }
+    }
+
+    #[test]
+    fn log_06_any_arguments_can_be_veiled() {
+        const PIECES: [&str; 24] = [
+            "a", "\u{df}", " ", "\u{a0}", "\u{3000}", "=", ": ", ":", "'", "\"", "\\", ";", "&", "{", "}", "[", "]",
+            "password", "--token", "-c", "-H", "eyJ", "%ff", "://a:b@",
+        ];
+        let secrets = Secrets::default();
+        secrets.add("b@\u{df}a=");
+        let mut drawn = 1_u64;
+        let mut draw = |below: usize| {
+            drawn = drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (drawn >> 33) as usize % below
+        };
+        for _ in 0..20_000 {
+            let mut text = || (0..draw(12)).map(|_| PIECES[draw(PIECES.len())]).collect::<String>();
+            let texts: [String; 3] = std::array::from_fn(|_| text());
+            let nested = serde_json::json!({ "name": texts[0], "value": texts }).to_string();
+            let json = serde_json::json!({ "a": texts, "b": nested, "c": [texts, [nested]] }).to_string();
+
+            let shown = veiled(&json, &secrets, usize::MAX);
+
+            assert!(serde_json::from_str::<&RawValue>(&shown).is_ok(), "{json} {shown}");
+            let most = draw(300);
+            assert!(veiled(&json, &secrets, most).len() <= most + 40, "{json} {most}");
         }
     }
 }

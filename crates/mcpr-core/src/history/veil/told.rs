@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::mem;
 use std::ops::Range;
 
-use mcpr_config::{looks_secret, secret_parts};
+use mcpr_config::{looks_secret, secret_parts, secret_words};
 
 use super::{next_text, plain, value_start};
 
@@ -53,6 +53,7 @@ pub(super) fn told(json: &str) -> HashMap<usize, Hidden> {
         match (value_start(json, text.end), around.last_mut()) {
             (Some(value), Some(Level::Object(pair))) => pair.note(json, &text, value),
             (None, Some(Level::Array(texts))) => add(texts, text),
+            (None, Some(Level::Object(_))) => found.extend(command_line(json, text)),
             _ => {}
         }
     }
@@ -104,6 +105,15 @@ impl Level {
             Self::Array(texts) => found.extend(arguments(json, texts.unwrap_or_default(), listed)),
         }
     }
+}
+
+/// What is secret of a text that may be a whole command line.
+fn command_line(json: &str, text: Range<usize>) -> Option<(usize, Hidden)> {
+    let parts = match text.len() < ARGUMENT {
+        true => secret_words(&plain(json, &text)),
+        false => Vec::new(),
+    };
+    (!parts.is_empty()).then_some((text.start, Hidden::Parts(parts)))
 }
 
 /// What is secret of texts that are a command line or, in a list of such, a name with its value.
