@@ -88,8 +88,10 @@ pub(super) const KINDS: [Kind; 25] = [
     },
 ];
 
-/// The credential that begins at `at`, counted from there. It does not begin within a word.
-pub(super) fn at(text: &str, at: usize) -> Option<Range<usize>> {
+/// The credential that begins at `at`, counted from there. It does not begin within a word. No JSON Web Token is looked
+/// for before `passed`, which is where the last that was none had been looked at: its word may begin like one again and
+/// again.
+pub(super) fn at(text: &str, at: usize, passed: &mut usize) -> Option<Range<usize>> {
     let mut before = text[..at].chars().rev();
     let is_part = |c: char| c.is_alphanumeric() || c == '-';
     // The letter of an escape, as in `\n`, is none.
@@ -104,7 +106,11 @@ pub(super) fn at(text: &str, at: usize) -> Option<Range<usize>> {
         let length = match kind.body {
             Body::Word(marks) => told_word(rest, marks, 1),
             Body::Key(marks) => told_word(rest, marks, 12),
-            Body::Jwt => jwt(rest),
+            Body::Jwt if at < *passed => None,
+            Body::Jwt => {
+                let looked_at = |length| *passed = at + kind.prefix.len() + length;
+                jwt(rest).map_err(looked_at).ok()
+            }
             Body::Pem => private_key(rest),
         }?;
         (length >= kind.least).then_some(0..kind.prefix.len() + length)
@@ -121,14 +127,19 @@ fn told_word(rest: &str, marks: &str, part: usize) -> Option<usize> {
     parts.any(tells).then(|| ends(rest))
 }
 
-fn jwt(rest: &str) -> Option<usize> {
+/// How long it is; else how much of it has been looked at, in which no other begins.
+fn jwt(rest: &str) -> Result<usize, usize> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    let part = |text: &str| text.find(|c| !is_part(c)).unwrap_or(text.len());
-    let header = part(rest);
-    let claims = rest[header..].strip_prefix('.')?;
-    let signature = claims[part(claims)..].strip_prefix('.')?;
-    let end = rest.len() - signature.len() + part(signature);
-    claims.starts_with("eyJ").then_some(end)
+    let part = |from: usize| from + rest[from..].find(|c| !is_part(c)).unwrap_or(rest.len() - from);
+    let header = part(0);
+    if !rest[header..].starts_with(".eyJ") {
+        return Err(header);
+    }
+    let claims = part(header + 1);
+    match rest[claims..].starts_with('.') {
+        true => Ok(part(claims + 1)),
+        false => Err(claims),
+    }
 }
 
 /// Up to the end of its frame, or of the text.

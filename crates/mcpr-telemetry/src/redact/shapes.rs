@@ -35,6 +35,8 @@ struct Walk<'t> {
     text: &'t str,
     /// Where the web address ends in which the walk is, or was.
     url_end: usize,
+    /// Before this there begins no JSON Web Token that was not seen.
+    no_jwt: usize,
 }
 
 /// The text with a mark in the place of every credential.
@@ -44,7 +46,11 @@ pub(super) fn scrub(text: &str) -> Cow<'_, str> {
 
 /// Where credentials stand, in their order and apart from each other.
 pub(super) fn gaps(text: &str) -> impl Iterator<Item = Range<usize>> {
-    let mut walk = Walk { text, url_end: 0 };
+    let mut walk = Walk {
+        text,
+        url_end: 0,
+        no_jwt: 0,
+    };
     let mut from = 0;
     std::iter::from_fn(move || {
         loop {
@@ -66,8 +72,8 @@ impl Walk<'_> {
             b'b' | b'B' => bearer(&self.text[at..]),
             b':' => self.enter_url(at),
             b'?' | b'#' => self.query(at),
-            b'x' | b'X' => header(&self.text[at..]).or_else(|| issued::at(self.text, at)),
-            _ => authorization(&self.text[at..]).or_else(|| issued::at(self.text, at)),
+            b'x' | b'X' => header(&self.text[at..]).or_else(|| issued::at(self.text, at, &mut self.no_jwt)),
+            _ => authorization(&self.text[at..]).or_else(|| issued::at(self.text, at, &mut self.no_jwt)),
         };
         found
             .filter(|found| !found.is_empty())
@@ -311,6 +317,8 @@ mod tests {
             "glpat-.".repeat(100_000),
             "sk-".repeat(100_000),
             "eyJ.".repeat(100_000),
+            "eyJ_".repeat(100_000),
+            "eyJ.".to_owned() + &"eyJ_".repeat(100_000),
             "authorization:\"".repeat(50_000),
         ] {
             assert!(scrub(&text).len() > text.len() / 2);

@@ -7,7 +7,9 @@ pub(super) fn of(text: &str) -> Vec<String> {
     // PHP's way.
     let slashed = json.replace('/', r"\/");
     let strict = percent(text, "");
-    vec![
+    let mut all = quoted(text);
+    all.extend(misread(text));
+    all.extend([
         // Python's.
         numbered(&json, "", false),
         numbered(&slashed, "", false),
@@ -20,7 +22,16 @@ pub(super) fn of(text: &str) -> Vec<String> {
         slashed,
         repr(text),
         json,
-    ]
+    ]);
+    all
+}
+
+/// The ways in which quotes end no text that stands between such: of SQL, YAML and CSV twice, of a shell behind
+/// others.
+fn quoted(text: &str) -> Vec<String> {
+    let ways = [('\'', "''"), ('\'', r"'\''"), ('\'', r#"'"'"'"#), ('"', r#""""#)];
+    let fitting = ways.into_iter().filter(|(quote, _)| text.contains(*quote));
+    fitting.map(|(quote, way)| text.replace(quote, way)).collect()
 }
 
 /// As Python shows a text: between single quotes, unless there are only single ones in it.
@@ -35,6 +46,11 @@ fn repr(text: &str) -> String {
         }
     }
     out
+}
+
+/// As programs read the bytes of a header that is not ASCII: each for a character (ISO 8859-1).
+fn misread(text: &str) -> Option<String> {
+    (!text.is_ascii()).then(|| text.bytes().map(char::from).collect())
 }
 
 fn json(text: &str) -> String {
