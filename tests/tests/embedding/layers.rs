@@ -9,6 +9,7 @@ use mcpr_telemetry::CallRecord;
 use mcpr_tests::{Fake, gateway};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 /// Writes down what it sees.
 #[derive(Clone, Default)]
@@ -48,6 +49,22 @@ impl Layer for Says {
             true => self.1(intent),
             false => Verdict::Pass,
         }
+    }
+}
+
+/// Holds each call up until it is let go.
+#[derive(Clone, Default)]
+struct Holds {
+    came: Arc<Notify>,
+    goes: Arc<Notify>,
+}
+
+#[async_trait]
+impl Layer for Holds {
+    async fn before(&self, _: &mut Intent<'_>) -> Verdict {
+        self.came.notify_one();
+        self.goes.notified().await;
+        Verdict::Pass
     }
 }
 
@@ -149,6 +166,27 @@ async fn log_08_what_a_layer_denies_or_answers_never_reaches_the_server() {
         answered["result"]["resultType"], "complete",
         "in the words of the client's revision"
     );
+    assert!(git.received_of("tools/call").is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agg_07_a_call_that_a_layer_held_up_is_not_made_if_its_tool_was_denied_meanwhile() {
+    let (git, holds) = (git(), Holds::default());
+    let gateway = gateway().fake("git", &git).layer(holds.clone()).ready().await;
+    let client = gateway.client().await;
+    let deny = async {
+        holds.came.notified().await;
+        let mut entry = git.entry();
+        entry["mcpr"] = json!({ "tools": { "deny": ["push"] } });
+        gateway.configure(&[("git", entry)], &json!({ "builtins": false }));
+        gateway.operate("reload", json!({})).await;
+        holds.goes.notify_one();
+    };
+
+    let (answer, ()) = tokio::join!(client.call("git_push", "{}"), deny);
+
+    let message = answer["error"]["message"].as_str().unwrap_or_default();
+    assert_eq!(message, "Unknown tool: git_push", "{answer}");
     assert!(git.received_of("tools/call").is_empty());
 }
 

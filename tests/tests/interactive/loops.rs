@@ -135,6 +135,27 @@ async fn a_server_that_only_wants_to_be_called_again_is_after_a_pause() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn agg_07_a_call_is_not_sent_again_if_its_tool_was_denied_meanwhile() {
+    let again = r#"{"resultType":"input_required","requestState":"s"}"#;
+    for place in stateless(|| Fake::script().tool("plain").raw("tools/call:plain", again)).await {
+        let client = place.gateway.client_with("2025-11-25", &forms()).await;
+        let deny = async {
+            place.fake.await_received("tools/call", 1).await;
+            let mut entry = place.fake.entry();
+            entry["mcpr"] = json!({ "tools": { "deny": ["plain"] } });
+            place
+                .gateway
+                .configure(&[("a", entry)], &json!({ "builtins": false }));
+            place.gateway.operate("reload", json!({})).await;
+        };
+
+        let (answer, ()) = tokio::join!(client.call("a_plain", "{}"), deny);
+
+        assert_eq!(answer["error"]["message"], "Unknown tool: a_plain", "{answer}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_never_has_enough_is_given_up() {
     let endless = || {
         let ask = json!({ "method": "roots/list" });

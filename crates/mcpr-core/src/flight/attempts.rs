@@ -44,6 +44,11 @@ enum Verdict {
 }
 
 impl Attempts {
+    /// Whether there were any.
+    pub(super) fn are_some(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// The backends that have failed it.
     pub(super) fn tried(&self) -> &Tried {
         static NONE: Tried = Tried::none();

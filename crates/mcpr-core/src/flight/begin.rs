@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::poll_immediate;
@@ -45,7 +46,7 @@ pub(super) async fn reach(call: Arc<Call>, mut attempts: Attempts) -> Result<Ope
                 continue;
             }
         };
-        if waited {
+        if waited || attempts.are_some() || has_been_held_up(&call) {
             still_offered(&call).await?;
         }
         if let Some(held) = held_meanwhile(&call).await {
@@ -60,6 +61,12 @@ pub(super) async fn reach(call: Arc<Call>, mut attempts: Attempts) -> Result<Ope
             Err(failed) => attempts.after_failure(&call, lease, &failed, call.may_be_repeated())?,
         }
     }
+}
+
+/// Whether it may have waited before it came here: for a layer, for a visit, or for whoever its server has asked when it
+/// was sent before.
+fn has_been_held_up(call: &Call) -> bool {
+    !call.gateway.layers.only_watch() || !call.after.is_empty() || call.sent.load(Ordering::Relaxed)
 }
 
 /// Whether what is asked for is still what its caller may have: while it waited, tools may have been denied, servers
@@ -108,8 +115,9 @@ async fn held_meanwhile(call: &Call) -> Option<Fault> {
     }))
 }
 
-/// Sends the request on the lease, or on another if this one turns out to be gone.
+/// Sends the request, which has waited meanwhile, on the lease, or on another if this one turns out to be gone.
 pub(super) async fn open(call: Arc<Call>, lease: Lease, mut attempts: Attempts) -> Result<Open, Fault> {
+    still_offered(&call).await?;
     match send(&call, &lease).await {
         Ok((exchange, token)) => Ok(Open::new(lease, exchange, token).after(attempts)),
         Err(failed) => {
