@@ -18,6 +18,7 @@ mod intake;
 pub mod outgoing;
 mod party;
 pub mod pending;
+mod spellings;
 pub mod sse;
 pub mod stdio;
 

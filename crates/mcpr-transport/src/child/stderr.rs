@@ -1,6 +1,7 @@
 //! Drains a child's stderr: a bounded tail for failure messages, a bounded trickle for the log.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use tokio::sync::watch;
 use tracing::debug;
 
 use super::env::EnvValue;
+use crate::spellings;
 
 /// What a child has said last.
 #[derive(Clone, Debug)]
@@ -178,7 +180,8 @@ impl Cutter {
 }
 
 impl Mask {
-    /// Each line of each value counts by itself: a key in PEM is written over many.
+    /// Each line of each value counts by itself, in each way in which it is likely to be quoted: a key in PEM is written
+    /// over many.
     fn new(env: &[(String, EnvValue)]) -> Self {
         let lines = env.iter().flat_map(|(name, value)| {
             let lines = value
@@ -186,7 +189,8 @@ impl Mask {
                 .lines()
                 .map(str::trim)
                 .filter(|line| line.len() >= SECRET_MIN);
-            lines.map(|line| (name.clone(), EnvValue::new(line)))
+            let spelled = lines.flat_map(spellings::of);
+            spelled.map(|line| (name.clone(), EnvValue::new(line)))
         });
         let mut hidden: Vec<_> = lines.collect();
         // The longest first, so that a value that holds another is hidden whole.
@@ -196,27 +200,60 @@ impl Mask {
 
     /// The line with the name of the variable in the place of each value. Of a line that has been
     /// cut, the end is left out, where half a value may stand.
-    fn apply(&self, mut line: &[u8], cut: bool) -> String {
+    fn apply(&self, line: &[u8], cut: bool) -> String {
         let mut masked = String::new();
-        while let Some((at, name, value)) = self.first_in(line) {
-            masked += &String::from_utf8_lossy(&line[..at]);
+        let mut copied = 0;
+        let mut search = Search::new(&self.0, line);
+        while let Some((name, place)) = search.next() {
+            masked += &String::from_utf8_lossy(&line[copied..place.start]);
             masked += &format!("[env {name}]");
-            line = &line[at + value.reveal().len()..];
+            copied = place.end;
         }
         let doubtful = self
             .0
             .first()
             .filter(|_| cut)
             .map_or(0, |(_, value)| value.reveal().len());
-        masked + &String::from_utf8_lossy(&line[..line.len().saturating_sub(doubtful)])
+        let end = line.len().saturating_sub(doubtful).max(copied);
+        masked + &String::from_utf8_lossy(&line[copied..end])
+    }
+}
+
+/// Looks for values in a line, for each of them once from its beginning to its end.
+struct Search<'v> {
+    line: &'v [u8],
+    /// The values that are still there, with the place where each stands next.
+    next: Vec<(usize, &'v str, &'v [u8])>,
+}
+
+impl<'v> Search<'v> {
+    fn new(values: &'v [(String, EnvValue)], line: &'v [u8]) -> Self {
+        let values = values
+            .iter()
+            .map(|(name, value)| (&**name, value.reveal().as_bytes()));
+        let found = values.filter_map(|(name, value)| Some((memmem::find(line, value)?, name, value)));
+        Self {
+            line,
+            next: found.collect(),
+        }
     }
 
-    /// The first value in the line, the longest of those that begin there.
-    fn first_in(&self, line: &[u8]) -> Option<(usize, &str, &EnvValue)> {
-        let found = self.0.iter().filter_map(|(name, value)| {
-            memmem::find(line, value.reveal().as_bytes()).map(|at| (at, name.as_str(), value))
-        });
-        found.min_by_key(|(at, ..)| *at)
+    /// The name of the first value, the longest of those that begin there, and its place. One that begins inside
+    /// another makes that longer.
+    fn next(&mut self) -> Option<(&'v str, Range<usize>)> {
+        let (start, name, value) = *self.next.iter().min_by_key(|(at, ..)| *at)?;
+        let mut end = start + value.len();
+        while let Some(overlapping) = self.next.iter_mut().find(|(at, ..)| *at < end) {
+            let (at, _, value) = overlapping;
+            end = end.max(*at + value.len());
+            let from = *at + 1;
+            match memmem::find(&self.line[from..], value) {
+                Some(behind) => *at = from + behind,
+                None => *at = usize::MAX,
+            }
+        }
+        self.next.retain(|(at, ..)| *at < usize::MAX);
+        Some((name, start..end))
     }
 }
 
@@ -357,6 +394,39 @@ mod tests {
         ]);
         let masked = mask.apply(b"key=s3cr3t-long, s3cr3t 1 MIIabcdef HOST_ENV.", false);
         assert_eq!(masked, "key=[env KEY], [env PART] 1 [env PEM] [env HOST_ENV].");
+    }
+
+    #[test]
+    fn log_04_a_value_within_a_spelling_of_another_does_not_lay_bare_the_rest() {
+        let mask = mask(&[
+            ("KEY", "my\"s3cret/Prod"),
+            ("STAGE", "s3cret"),
+            ("NEXT", "ProdUction"),
+        ]);
+        for line in [
+            r#"my\"s3cret/Prod"#,
+            "my%22s3cret%2FProd",
+            "my\"s3cret/prod",
+            r#"my\\\"s3cret/Prod"#,
+        ] {
+            assert_eq!(mask.apply(line.as_bytes(), false), "[env KEY]", "{line}");
+        }
+        let both = b"my\"s3cret/ProdUction s3cret";
+        assert_eq!(mask.apply(both, false), "[env KEY] [env STAGE]");
+        assert_eq!(mask.apply(b"a s3cret", true), "a [env STAGE]");
+    }
+
+    #[test]
+    fn sec_05_a_line_of_many_values_is_looked_through_once_for_each() {
+        let names: Vec<_> = (0..500).map(|number| format!("missing-{number}")).collect();
+        let mut variables: Vec<_> = names.iter().map(|name| (&**name, &**name)).collect();
+        variables.push(("KEY", "s3cret"));
+        let mask = mask(&variables);
+        // Some milliseconds; minutes if all the rest is searched again behind each of them.
+        for _ in 0..10 {
+            let masked = mask.apply("s3cret".repeat(LINE_MAX / 6).as_bytes(), false);
+            assert_eq!(masked.len(), "[env KEY]".len() * (LINE_MAX / 6));
+        }
     }
 
     #[test]

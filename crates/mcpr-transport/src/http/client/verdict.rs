@@ -10,7 +10,7 @@ use super::answer::{Answer, Coding};
 use super::link::{Link, Place};
 use super::target::Target;
 use crate::excerpt::{LOOKED_AT, excerpt};
-use crate::{Failed, FailedKind, Sent, intake};
+use crate::{Failed, FailedKind, Sent, intake, spellings};
 
 /// How much of a content type an error shows.
 const MEDIA: usize = 100;
@@ -188,8 +188,8 @@ fn speaks_of_lost_session(text: &[u8]) -> bool {
 }
 
 impl Mask {
-    /// The values of the configured headers and of the URL's query, and their words; a value may hold another one, so
-    /// the longest goes first.
+    /// The values of the configured headers and of the URL's query, and their words, in each way in which they are likely
+    /// to be quoted; a value may hold another one, so the longest goes first.
     pub(super) fn new(target: &Target) -> Self {
         let plain = [header::HOST, header::USER_AGENT];
         let headers = target.headers().iter().filter(|(name, _)| !plain.contains(name));
@@ -202,7 +202,7 @@ impl Mask {
         let texts = headers.chain(values);
         let words = texts.flat_map(|text| text.split_ascii_whitespace().chain([text]));
         let words = words.filter(|word| word.len() >= 4 && !is_scheme(word));
-        let mut words: Vec<String> = words.map(str::to_owned).collect();
+        let mut words: Vec<String> = words.flat_map(spellings::of).collect();
         words.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         words.dedup();
         Self(words)
