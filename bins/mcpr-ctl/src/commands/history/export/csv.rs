@@ -63,9 +63,10 @@ fn harmless(text: &str) -> String {
     }
 }
 
-/// RFC 4180, 2.6 and 2.7: what could end a field stands in quotes, and quotes are doubled.
+/// RFC 4180, 2.6 and 2.7: what could end a field stands in quotes, and quotes are doubled. In many countries a
+/// spreadsheet ends fields with `;`, and what stands behind one could be a formula again.
 fn field(text: &str) -> String {
-    match text.contains([',', '"', '\r', '\n']) {
+    match text.contains([',', ';', '\t', '"', '\r', '\n']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_owned(),
     }
@@ -81,6 +82,8 @@ mod tests {
             ("", ""),
             ("a b", "a b"),
             ("a,b", "\"a,b\""),
+            ("a;=1+1", "\"a;=1+1\""),
+            ("a\t=1+1", "\"a\t=1+1\""),
             ("say \"a\"", "\"say \"\"a\"\"\""),
             ("a\r\nb", "\"a\r\nb\""),
         ] {
