@@ -7,6 +7,7 @@ use std::sync::Arc;
 use mcpr_config::{Config, Contents, Fault, GatewayOptions, ServerEntry, ServerState};
 use mcpr_registry::{Origin, Overrides, ServerName, ToolOverride};
 use mcpr_store::{SavedProject, Switch};
+use mcpr_telemetry::Secrets;
 use mcpr_upstream::{ServerSpec, UpstreamSpec};
 
 /// All of it at one moment: one value, swapped as a whole.
@@ -83,6 +84,13 @@ impl Plan {
         };
         plan.set_projects(projects);
         plan
+    }
+
+    /// Has the names that everybody sees told in the log and the history too, also where a secret is the same.
+    pub(crate) fn tell_names(&self, secrets: &Secrets) {
+        let servers = self.servers.keys().map(ServerName::as_str);
+        let projects = self.projects.keys().map(|name| &**name);
+        servers.chain(projects).for_each(|name| secrets.add_name(name));
     }
 
     /// Takes other projects of operators.

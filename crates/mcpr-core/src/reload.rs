@@ -45,6 +45,7 @@ impl Gateway {
         self.plans.send_modify(|plan| {
             let mut changed = (**plan).clone();
             change(&mut changed);
+            changed.tell_names(&self.secrets);
             *plan = Arc::new(changed);
         });
         self.pool.apply(self.plan().desired());

@@ -242,6 +242,7 @@ impl Builder {
         } = StoredState::read(&*store).await?;
         let toolsets = Toolsets::new(&self.config.gateway.toolsets, &toolsets, equips);
         let plan = Arc::new(Plan::new(self.config, Switches::new(switches), projects));
+        plan.tell_names(&self.secrets);
         pool.apply(plan.desired());
         let plans = watch::Sender::new(plan.clone());
         let pins = Arc::new(PinBook::new(pins));

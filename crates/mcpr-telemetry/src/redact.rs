@@ -58,6 +58,14 @@ impl Secrets {
             .for_each(|value| Arc::make_mut(known).add(value));
     }
 
+    /// Registers a name that everybody sees anyway, such as that of a server. Where it stands alone it is told, also if
+    /// the value of a variable is the same: a record without it could not be found again.
+    pub fn add_name(&self, name: &str) {
+        if !self.known().is_name(name) {
+            Arc::make_mut(&mut self.0.write()).add_name(name);
+        }
+    }
+
     /// The text without secrets; borrowed when there was nothing to take out.
     ///
     /// The cost is one pass over the text, however many values are registered.
@@ -152,9 +160,11 @@ fn searched<'t>(known: &Known, text: &'t str) -> Cow<'t, str> {
         Cow::Owned(text) => Cow::Owned(shapes::scrub(&text).into_owned()),
     };
     let quoted = quoted(known, &told);
-    match quoted.is_empty() {
-        true => told,
-        false => Cow::Owned(marked(&told, quoted).into_owned()),
+    match (told, quoted.is_empty()) {
+        (Cow::Borrowed(text), true) => Cow::Borrowed(text),
+        _ if known.is_name(text) => Cow::Borrowed(text),
+        (told, true) => told,
+        (told, false) => Cow::Owned(marked(&told, quoted).into_owned()),
     }
 }
 
@@ -265,6 +275,19 @@ mod tests {
 
         assert_eq!(clone.scrub("K=S3CRET2"), "K=[redacted]");
         assert_eq!(format!("{clone:?}"), "Secrets(..)");
+    }
+
+    #[test]
+    fn log_03_a_name_that_everybody_sees_is_told_where_it_stands_alone() {
+        let secrets = Secrets::default();
+        secrets.add("postgres");
+        secrets.add_name("postgres");
+        secrets.add("hunter2");
+        for _ in 0..2 {
+            assert_eq!(secrets.scrub("postgres"), "postgres");
+            assert_eq!(secrets.scrub("no postgres"), "no [redacted]");
+            assert_eq!(secrets.scrub("hunter2"), "[redacted]");
+        }
     }
 
     proptest! {

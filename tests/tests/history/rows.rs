@@ -39,6 +39,19 @@ async fn log_06_a_call_leaves_one_row_with_who_called_what_and_how_it_went() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn log_06_a_server_is_found_by_its_name_also_where_a_variable_says_the_same() {
+    let fake = server().stdio();
+    let mut entry = fake.entry();
+    entry["env"]["PGUSER"] = json!("postgres");
+    let gateway = gateway().server("postgres", entry).ready().await;
+    gateway.client().await.call("postgres_x", "{}").await;
+
+    let calls = history(&gateway, json!({ "server": "postgres" })).await;
+
+    assert_eq!(about(&calls), ["tools/call postgres x ok"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn log_06_an_error_and_a_failing_tool_leave_rows_that_say_so() {
     for fake in [server().stdio(), server().with(r#"{"era":"stateless"}"#).http()] {
         let gateway = gateway().fake("a", &fake).ready().await;

@@ -1,7 +1,7 @@
 //! Takes registered values out of a text.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,6 +30,8 @@ pub(crate) struct Known {
     begins: Pairs,
     /// In their order, by their first two bytes.
     values: HashMap<[u8; 2], Vec<Box<str>>>,
+    /// What is told where it stands alone.
+    names: HashSet<Box<str>>,
 }
 
 impl Default for Known {
@@ -38,6 +40,7 @@ impl Default for Known {
             edition: 0,
             begins: Pairs::none(),
             values: HashMap::new(),
+            names: HashSet::new(),
         }
     }
 }
@@ -56,6 +59,15 @@ impl Known {
             .for_each(|line| {
                 self.add_spellings(line);
             });
+    }
+
+    /// Adds a name that everybody sees.
+    pub(super) fn add_name(&mut self, name: &str) {
+        self.names.insert(name.into());
+    }
+
+    pub(super) fn is_name(&self, text: &str) -> bool {
+        self.names.contains(text)
     }
 
     /// The text with a mark in the place of every value.
@@ -188,6 +200,7 @@ mod tests {
             "Gr%C3%B6%C3%9Fe%2Fx%2By%3D%3D%27%26z%201".to_owned(),
             "gr%c3%b6%c3%9fe%2fx%2by%3d%3d%27%26z%201".to_owned(),
             "Gr%C3%B6%C3%9Fe%2Fx%2By%3D%3D%27%26z+1".to_owned(),
+            "Gr\u{c3}\u{b6}\u{c3}\u{9f}e/x+y=='&z 1".to_owned(),
         ] {
             assert_eq!(told(&[value], &format!("a {said} b")), "a [redacted] b", "{said}");
         }
@@ -210,6 +223,24 @@ mod tests {
     }
 
     #[test]
+    fn log_04_a_value_is_known_as_a_shell_a_table_and_a_query_quote_it() {
+        let value = "pa'ss\"w";
+        for said in [
+            r#"'pa''ss"w'"#,
+            r#"'pa'\''ss"w'"#,
+            r#"'pa'"'"'ss"w'"#,
+            r#""pa'ss""w""#,
+        ] {
+            let quote = &said[..1];
+            assert_eq!(
+                told(&[value], said),
+                format!("{quote}[redacted]{quote}"),
+                "{said}"
+            );
+        }
+    }
+
+    #[test]
     fn log_04_a_value_is_known_by_what_its_escapes_mean() {
         let secrets = crate::redact::Secrets::default();
         secrets.add("a<b>&c/d\\e==");
@@ -219,6 +250,8 @@ mod tests {
             "a%3Cb%3E&c/d%5Ce==",                 // Most of a URL as it is.
             r"a\\u003cb\\u003e\\u0026c/d\\\\e==", // JSON in JSON.
             r"a\x3cb\x3e\x26c/d\x5ce\x3d\x3d",    // A program's string.
+            r"a\<b\>\&c/d\\e\=\=",                // A shell's word.
+            r"a\074b\076&c/d\134e==",             // C, with octal numbers.
         ] {
             assert_eq!(
                 secrets.scrub(&format!("k={said}, no")),
