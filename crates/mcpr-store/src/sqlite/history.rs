@@ -10,8 +10,9 @@ use crate::{CallBatch, CallQuery, CallRow};
 
 /// So many rows are dropped as one change at the most.
 const STEP: u32 = 16;
-/// So many rows are searched before others have their turn.
+/// So many rows are searched before others have their turn, or those that have so many bytes.
 const PAGE: usize = 64;
+const PAGE_BYTES: usize = 1 << 20;
 
 /// The rows that may have calls within these bounds, which [`bounds`] gives.
 const WITHIN: &str =
@@ -39,16 +40,17 @@ pub(super) fn search(
         "SELECT calls, last FROM call_batches WHERE {WITHIN} AND (?4 IS NULL OR last < ?4) ORDER BY last DESC"
     ))?;
     let mut rows = select.query(bounds(query, behind))?;
-    let (mut found, mut last) = (Vec::new(), None);
+    let (mut found, mut last, mut bytes) = (Vec::new(), None, 0);
     for _ in 0..PAGE {
         last = match rows.next()? {
             Some(row) if room.is_left() => {
+                bytes += text(row)?.len();
                 room.fill(read(row)?.into_iter().rev(), query, &mut found);
                 Some(row.get(1)?)
             }
             _ => None,
         };
-        if last.is_none() {
+        if last.is_none() || bytes >= PAGE_BYTES {
             break;
         }
     }
@@ -206,11 +208,14 @@ fn calls_of(tx: &Connection, last: &str) -> Result<Vec<CallRow>, Fault> {
 /// The calls of a row that has nothing else. One that somebody has damaged has none: it must not keep the others from
 /// being read, and goes with the next that are forgotten within the same bounds.
 fn read(row: &Row<'_>) -> rusqlite::Result<Vec<CallRow>> {
-    let text = row.get_ref(0)?.as_bytes()?;
-    Ok(batch::read(text).unwrap_or_else(|error| {
+    Ok(batch::read(text(row)?).unwrap_or_else(|error| {
         tracing::warn!(reason = %error, "a row of the history cannot be read and is passed over");
         Vec::new()
     }))
+}
+
+fn text<'r>(row: &'r Row<'_>) -> rusqlite::Result<&'r [u8]> {
+    Ok(row.get_ref(0)?.as_bytes()?)
 }
 
 fn remove(tx: &Connection, last: &str) -> Result<(), Fault> {
@@ -242,4 +247,42 @@ fn bounds(query: &CallQuery, behind: Option<&str>) -> [Value; 4] {
         query.until_ms.into(),
         behind.map(str::to_owned).into(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file;
+    use super::*;
+
+    #[test]
+    fn log_06_a_search_gives_others_their_turn_before_it_has_read_much() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut db = file::open(&folder.path().join("mcpr.db")).unwrap().db;
+        let arguments = "x".repeat(PAGE_BYTES / 2);
+        for number in 0..5 {
+            let call = CallRow {
+                id: format!("h_{number}"),
+                arguments: Some(arguments.clone()),
+                ..CallRow::default()
+            };
+            put(&mut db, CallBatch::from([call])).unwrap();
+        }
+        let query = CallQuery {
+            text: Some("y".into()),
+            ..CallQuery::default()
+        };
+
+        let (mut behind, mut steps) = (None, Vec::new());
+        loop {
+            let step = search(&db, &query, behind.as_deref(), Room::of(&query)).unwrap();
+            steps.push(step.next.clone());
+            behind = step.next;
+            if behind.is_none() {
+                break;
+            }
+        }
+
+        let last = |id: &str| Some(id.to_owned());
+        assert_eq!(steps, [last("h_3"), last("h_1"), None]);
+    }
 }
