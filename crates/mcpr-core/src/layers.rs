@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::FutureExt as _;
 use mcpr_auth::Principal;
 use mcpr_protocol::{Edit, Method, Object, RawJson};
 use mcpr_telemetry::CallRecord;
@@ -161,7 +162,7 @@ impl Layers {
         }
     }
 
-    /// Asks each layer; the first that does not let the request pass has the last word.
+    /// Asks each layer; the first that does not let the request pass has the last word, and so has one that breaks.
     pub(crate) async fn before(
         &self,
         context: &Context,
@@ -177,14 +178,18 @@ impl Layers {
                 tool,
                 fault: None,
             };
-            let verdict = layer.before(&mut intent).await;
+            let verdict = AssertUnwindSafe(layer.before(&mut intent)).catch_unwind().await;
             if let Some(fault) = intent.fault {
                 return Err(fault);
             }
             match verdict {
-                Verdict::Pass => {}
-                Verdict::Deny(why) => return Err(Fault::Denied(why)),
-                Verdict::Answer(result) => return Ok(Some(result)),
+                Ok(Verdict::Pass) => {}
+                Ok(Verdict::Deny(why)) => return Err(Fault::Denied(why)),
+                Ok(Verdict::Answer(result)) => return Ok(Some(result)),
+                Err(_) => {
+                    tracing::error!(request_id = incoming.number, "a layer failed before a request");
+                    return Err(Fault::Internal);
+                }
             }
         }
         let is_object = |params: &Object| {

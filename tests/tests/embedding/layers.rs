@@ -244,13 +244,33 @@ async fn log_08_a_layer_that_breaks_fails_its_own_request_and_no_other() {
             panic!("a mistake after");
         }
     }
-    let git = git();
-    let gateway = gateway().fake("git", &git).layer(Broken).ready().await;
+    let (git, audit) = (git(), Audit::default());
+    let gateway = gateway()
+        .fake("git", &git)
+        .layer(Broken)
+        .layer(audit.clone())
+        .ready()
+        .await;
     let client = gateway.client().await;
+    audit.0.lock().clear();
 
     let broken = client.request("tools/call", r#"{"name":"git_push"}"#).await;
     assert_eq!(broken.head.status, 500);
     assert_eq!(text(&client.call("git_status", "{}").await), "{}");
+
+    let seen = audit.0.lock().clone();
+    let told: Vec<_> = seen
+        .iter()
+        .filter_map(|line| Some(line.split_once(' ')?.1))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "after tools/call error",
+            "before tools/call git.status",
+            "after tools/call ok"
+        ]
+    );
 }
 
 /// Watches, and would deny everything if it were asked.
