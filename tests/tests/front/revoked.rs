@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use mcpr_auth::Timestamp;
 use mcpr_tests::client::{Session, Stateless};
-use mcpr_tests::http::{Answer, Request};
+use mcpr_tests::http::{Answer, Connection, Request};
 use mcpr_tests::{Fake, Gateway, gateway};
 use serde_json::json;
 use tokio::task::JoinHandle;
@@ -118,6 +118,47 @@ async fn sec_02_calls_under_way_get_no_answer_but_401_when_their_token_expires()
     }
 
     fake.await_received("notifications/cancelled", 4).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_02_a_body_that_comes_when_its_token_is_revoked_is_refused_and_nothing_is_done() {
+    let fake = Fake::script().tool("x").stdio();
+    let gateway = gateway().fake("a", &fake).ready().await;
+    let made = json!({ "name": "leaked", "scopes": ["admin"] });
+    let made = gateway.operate("tokens/create", made).await;
+    let secret = made["secret"].as_str().unwrap();
+    let client = Session::open(gateway.port, secret, "2025-11-25").await;
+    let stateless = Stateless {
+        port: gateway.port,
+        token: secret.to_owned(),
+    };
+    let text = stateless.text("9", "tools/call", r#""name":"a_x""#);
+    let requests = [
+        client.post(r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"a_x"}}"#),
+        stateless.post(&text, "tools/call", Some("a_x")),
+        Request::post("/admin/v1/tokens/create", r#"{"name":"successor"}"#).token(secret),
+    ];
+    let mut waiting = Vec::new();
+    for request in requests {
+        let text = request.header("expect", "100-continue").bytes();
+        let body = text.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4;
+        let mut connection = Connection::open(gateway.port).await;
+        connection.send(&text[..body]).await;
+        assert_eq!(connection.head().await.status, 100, "it is let in");
+        waiting.push((connection, text[body..].to_vec()));
+    }
+
+    gateway
+        .operate("tokens/revoke", json!({ "which": "leaked" }))
+        .await;
+
+    for (mut connection, body) in waiting {
+        connection.send(&body).await;
+        assert_eq!(reason(&connection.answer().await), "revoked");
+    }
+    assert!(fake.received_of("tools/call").is_empty());
+    let tokens = gateway.operate("tokens/list", json!({})).await.to_string();
+    assert!(!tokens.contains("successor"), "{tokens}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

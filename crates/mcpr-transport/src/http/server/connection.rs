@@ -282,9 +282,9 @@ impl<F: Front> Connection<F> {
     async fn mcp(&self, head: Arc<Parts>, body: &mut impl Arriving) -> Result<Reply, Turned> {
         let caller = self.admit(&head)?;
         let Wish { verb, accepts } = self.wish(&head)?;
-        let body = match verb {
-            Verb::Post => self.take(body).await?,
-            Verb::Get | Verb::Delete => Bytes::new(),
+        let (caller, body) = match verb {
+            Verb::Post => self.take(caller, &head, body).await?,
+            Verb::Get | Verb::Delete => (caller, Bytes::new()),
         };
         let call = Call {
             verb,
@@ -321,10 +321,11 @@ impl<F: Front> Connection<F> {
             return Err(Refusal::Method { allow: "POST" }.into());
         }
         accepts::body_is_json(&head.headers)?;
+        let (caller, body) = self.take(caller, head, body).await?;
         let operation = Operation {
             path,
             streamed: accepts::names_events(&head.headers),
-            body: self.take(body).await?,
+            body,
         };
         Ok(self.front.admin(caller, operation).await)
     }
@@ -351,10 +352,24 @@ impl<F: Front> Connection<F> {
         Ok(caller)
     }
 
-    async fn take(&self, body: &mut impl Arriving) -> Result<Bytes, Refusal> {
-        let body = intake::take(body, &self.rules.limits).await?;
+    /// The body, and who sends it: whoever takes its time with that may not be let in any more when all of it is there.
+    async fn take(
+        &self,
+        caller: F::Caller,
+        head: &Arc<Parts>,
+        body: &mut impl Arriving,
+    ) -> Result<(F::Caller, Bytes), Turned> {
+        let mut taking = pin!(intake::take(body, &self.rules.limits));
+        let mut waited = false;
+        let taken = poll_fn(|cx| {
+            let taken = taking.as_mut().poll(cx);
+            waited |= taken.is_pending();
+            taken
+        });
+        let body = taken.await?;
         self.pulse.read();
-        Ok(body)
+        let caller = if waited { self.admit(head)? } else { caller };
+        Ok((caller, body))
     }
 }
 

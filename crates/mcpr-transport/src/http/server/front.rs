@@ -29,8 +29,9 @@ pub trait Front: Send + Sync + 'static {
     /// verified last.
     type Memo: Default + Send + 'static;
 
-    /// Finds out who calls from the head of the request; the body has not been read. A head of usual length that says
-    /// the very same as the one before on its connection is the very same `Arc`.
+    /// Finds out who calls from the head of the request; the body has not been read. Where that takes its time, who
+    /// calls is found out once more when all of it is there. A head of usual length that says the very same as the one
+    /// before on its connection is the very same `Arc`.
     ///
     /// # Errors
     ///
