@@ -62,6 +62,24 @@ async fn sec_05_a_connection_counts_for_whoever_came_on_it_last() {
     assert_eq!(other.post(PING).send(gateway.port).await.status(), 429);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_05_a_connection_whose_token_is_no_longer_good_counts_for_nobody() {
+    let limits = per_principal("connections", 1);
+    let gateway = gateway().own("limits", limits).start().await;
+    let made = gateway
+        .operate("tokens/create", json!({ "name": "laptop" }))
+        .await;
+    let post = |made: &Value| Request::post("/mcp", PING).token(made["secret"].as_str().unwrap());
+    let mut stolen = post(&made).start(gateway.port).await;
+    assert_eq!(stolen.answer().await.status(), 400, "it is let in");
+    let rotate = json!({ "which": "laptop", "graceSeconds": 0 });
+    let renewed = gateway.operate("tokens/rotate", rotate).await;
+    stolen.send(&post(&made).bytes()).await;
+    assert_eq!(stolen.answer().await.status(), 401);
+
+    assert_eq!(post(&renewed).send(gateway.port).await.status(), 400);
+}
+
 /// Sends pings until one is refused for their rate, and gives how many were taken before.
 async fn until_limited(client: &Session) -> (usize, Value) {
     for taken in 0..100 {

@@ -160,6 +160,7 @@ impl Front for HttpFront {
             Door::Control => return Ok(Principal::local()),
             Door::Open => Principal::anonymous(),
             Door::Tokens | Door::Guarded => self.verified(head, visit).map_err(|denied| {
+                visit.spot = None; // Whoever it was before, it is nobody now.
                 self.gateway.metrics.refused();
                 Box::new(self.turn_away(&denied))
             })?,

@@ -347,9 +347,9 @@ impl<F: Front> Connection<F> {
 
     fn admit(&self, head: &Arc<Parts>) -> Result<F::Caller, Turned> {
         let mut memo = self.memo.lock();
-        let caller = self.front.admit(head, &mut memo).map_err(Turned::NotAdmitted)?;
-        self.pulse.met();
-        Ok(caller)
+        let admitted = self.front.admit(head, &mut memo);
+        self.pulse.met(admitted.is_ok());
+        admitted.map_err(Turned::NotAdmitted)
     }
 
     /// The body, and who sends it: whoever takes its time with that may not be let in any more when all of it is there.

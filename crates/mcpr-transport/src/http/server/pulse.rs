@@ -23,7 +23,7 @@ struct Marks {
     stuck_since: Option<Instant>,
     /// Whether there is a part of the request's body that nobody has read.
     unread: bool,
-    /// Whether nobody has been let in on it.
+    /// Whether who came last was not let in, or nobody has come.
     strange: bool,
 }
 
@@ -65,12 +65,12 @@ impl Pulse {
         marks.unread = unread;
     }
 
-    /// Somebody was let in.
-    pub(super) fn met(&self) {
-        self.0.lock().strange = false;
+    /// Somebody was let in, or turned away: who was let in before may come with a token that is not good any more.
+    pub(super) fn met(&self, let_in: bool) {
+        self.0.lock().strange = !let_in;
     }
 
-    /// Since when a connection on which nobody was let in asks nothing, or does not take what it is answered.
+    /// Since when a connection of somebody who was not let in asks nothing, or does not take what it is answered.
     pub(super) fn strange_since(&self) -> Option<Instant> {
         let marks = self.0.lock();
         match marks.phase {
@@ -181,7 +181,7 @@ mod tests {
         let pulse = Pulse::new();
         tokio::time::advance(limits.head_time).await;
         assert!(pulse.overdue(&limits).is_some(), "a stranger");
-        pulse.met();
+        pulse.met(true);
         pulse.answered();
         tokio::time::advance(limits.idle_time).await;
         assert_eq!(pulse.overdue(&limits), None, "seen for the first time");
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn only_who_was_never_let_in_and_asks_nothing_is_a_stranger() {
+    async fn sec_05_only_who_was_not_let_in_and_asks_nothing_is_a_stranger() {
         let pulse = Pulse::new();
         let opened = Instant::now();
         assert_eq!(pulse.strange_since(), Some(opened));
@@ -208,7 +208,15 @@ mod tests {
         tokio::time::advance(Duration::from_secs(1)).await;
         pulse.answered();
         assert_eq!(pulse.strange_since(), Some(Instant::now()));
-        pulse.met();
+        pulse.met(true);
         assert_eq!(pulse.strange_since(), None);
+        pulse.asked(false);
+        pulse.met(false);
+        pulse.answered();
+        assert_eq!(
+            pulse.strange_since(),
+            Some(Instant::now()),
+            "who is not let in any more is a stranger again"
+        );
     }
 }

@@ -115,6 +115,21 @@ async fn sec_05_strangers_who_ask_nothing_give_way_to_those_who_do() {
 }
 
 #[tokio::test]
+async fn sec_05_who_is_not_let_in_any_more_gives_way_as_a_stranger() {
+    let server = Server::echo(with_places(1));
+    let mut former = server.client().await;
+    former.send(post("/mcp", "", "{}")).await;
+    assert_eq!(former.answer().await.status, 200);
+    former
+        .send(post("/mcp", "", "{}").replace("good", "revoked"))
+        .await;
+    assert_eq!(former.answer().await.status, 401);
+
+    assert_eq!(server.ask(&post("/mcp", "", "{}")).await.status, 200);
+    assert_eq!(former.rest().await, "", "its place was needed");
+}
+
+#[tokio::test]
 async fn sec_05_strangers_who_do_not_read_give_way_too() {
     let server = Server::echo(with_places(1));
     let stranger = server.client().await;
