@@ -296,7 +296,7 @@ impl Gateway {
             let added = self.sessions.add(session.clone(), most);
             added.map_err(|full| (request.id.clone(), full.into()))?;
         }
-        let context = Context::of_session(&session, path);
+        let context = Context::of_session(&session, &principal, path);
         let (number, began) = (self.number(), Instant::now());
         let incoming = Incoming {
             id: request.id,
@@ -375,10 +375,11 @@ impl Gateway {
 }
 
 impl Context {
-    /// The context of a request in a session.
-    pub(crate) fn of_session(session: &Arc<Session>, path: Option<&'static str>) -> Self {
+    /// The context of a request in a session. Its caller is the principal of the session, as its token is now: that may
+    /// have got another text, or other limits, since the session was opened.
+    pub(crate) fn of_session(session: &Arc<Session>, caller: &Principal, path: Option<&'static str>) -> Self {
         Self {
-            principal: session.principal.clone(),
+            principal: caller.clone(),
             client: session.client.clone(),
             abilities: session.client.abilities,
             flights: Some(session.flights.clone()),

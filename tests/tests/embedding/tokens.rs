@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcpr_core::admin::Status;
-use mcpr_core::auth::{Denied, Grant, Principal, Timestamp, TokenId, TokenStore};
+use mcpr_core::auth::{Denied, Grant, Principal, Scope, Scopes, Timestamp, TokenId, TokenStore};
 use mcpr_tests::client::Session;
 use mcpr_tests::http::Request;
 use mcpr_tests::{Fake, Gateway, gateway, wait_for};
@@ -88,6 +88,27 @@ async fn emb_03_a_token_store_of_the_program_says_who_is_let_in_and_what_each_se
     assert_eq!(body["reason"], "refused");
     let message = body["message"].as_str().expect("a text");
     assert!(message.starts_with("eve is not on the list. Ask"), "{message}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn emb_03_sec_02_what_the_store_allows_now_counts_in_sessions_that_are_open() {
+    let guests = Guests::invite(&["ann"]);
+    let gateway = party(&guests).await;
+    let ann = enter(&gateway, "ann").await;
+    assert_eq!(ann.tool_names().await.len(), 2);
+    let call = async |tool: &str| ann.call(tool, "{}").await["error"]["code"].clone();
+
+    guests.change(|list| list[0].servers = Some(vec!["git".to_owned()].into()));
+    assert_eq!(ann.tool_names().await, ["git_status"]);
+    assert_eq!(
+        (call("git_status").await, call("web_get").await),
+        (Value::Null, json!(-32602))
+    );
+
+    guests.change(|list| list[0].scopes = Scopes::of(&[Scope::Read]));
+    assert_eq!(ann.request("tools/list", "{}").await.status(), 200);
+    let call = ann.request("tools/call", r#"{"name":"git_status"}"#).await;
+    assert_eq!(call.status(), 403, "{}", call.text());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -473,3 +473,22 @@ async fn sec_02_a_call_that_waits_is_not_made_for_who_was_turned_away() {
     assert_eq!(reason(&denied), "replaced");
     assert_eq!(fake.received_of("tools/call").len(), 2, "those of the other");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_02_a_call_with_the_new_text_in_a_session_of_the_old_one_outlives_its_connection() {
+    let fake = Fake::script().tool("x").delay("tools/call", 0.3).stdio();
+    let gateway = gateway().fake("a", &fake).ready().await;
+    let first = made(&gateway, json!({ "name": "laptop" })).await;
+    let mut client = Session::open(gateway.port, &first, "2025-11-25").await;
+    client.token = rotated(&gateway, "laptop", 0).await;
+    let call = client.post(r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"a_x"}}"#);
+    let connection = call.start(gateway.port).await;
+    fake.await_received("tools/call", 1).await;
+
+    connection.reset();
+
+    gateway.await_server("a", |server| server["inFlight"] == 0).await;
+    // Whatever the server is told of the first one comes before the second.
+    assert!(client.call("a_x", "{}").await["result"].is_object());
+    assert!(fake.received_of("notifications/cancelled").is_empty());
+}

@@ -33,7 +33,7 @@ use crate::fault::Fault;
 use crate::flight::{Done, Step, within};
 use crate::front::lines::{self, Lines};
 use crate::gateway::Gateway;
-use crate::notices::{Listen, SessionNotices};
+use crate::notices::{Caller, Listen, SessionNotices};
 use crate::scope::Asked;
 use crate::session::cancelled;
 use crate::session::{Flights, Session};
@@ -188,7 +188,7 @@ impl Pipe {
         }
         match &*self.session.lock() {
             Some(session) => Ok(Some(
-                Context::of_session(session, None).asking(self.asked(request)),
+                Context::of_session(session, &self.principal, None).asking(self.asked(request)),
             )),
             // Before `initialize` only that, and the alternatives a client may try first (B108).
             None if request.method == Method::Ping => Ok(Some(Context::of_stranger(self.principal.clone()))),
@@ -223,7 +223,11 @@ impl Pipe {
                 }
                 self.say(done.text).await;
                 // Opened before the next line is read, so that the end of input finds it open.
-                let notices = SessionNotices::open(&self.gateway, session, self.asked.clone());
+                let caller = Caller {
+                    principal: self.principal.clone(),
+                    asked: self.asked.clone(),
+                };
+                let notices = SessionNotices::open(&self.gateway, session, caller);
                 work.spawn(self.announce(notices));
             }
             Err((id, fault)) => self.refuse(Some(&id), &fault, Era::Session).await,

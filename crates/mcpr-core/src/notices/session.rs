@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::Caller;
 use crate::gateway::Gateway;
-use crate::scope::Asked;
 use crate::session::Session;
 use crate::snapshot::Snapshot;
 use crate::toolsets::Worn;
@@ -27,17 +26,16 @@ pub(crate) struct SessionNotices {
 }
 
 impl SessionNotices {
-    /// Opens the stream of a session; one that was open before ends.
-    pub(crate) fn open(gateway: &Arc<Gateway>, session: Arc<Session>, asked: Asked) -> Self {
+    /// Opens the stream of a session for its caller; one that was open before ends.
+    pub(crate) fn open(gateway: &Arc<Gateway>, session: Arc<Session>, caller: Caller) -> Self {
         let mut snapshots = gateway.snapshot.clone();
         // What changed while no stream was open is told first.
         snapshots.mark_changed();
         let open = session.open_stream();
-        let principal = session.principal.clone();
-        let worn = gateway.toolsets.changes(principal.key());
+        let worn = gateway.toolsets.changes(caller.principal.key());
         Self {
             session,
-            caller: Caller { principal, asked },
+            caller,
             gateway: Arc::downgrade(gateway),
             snapshots,
             worn,

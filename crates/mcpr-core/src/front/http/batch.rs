@@ -30,7 +30,7 @@ impl HttpFront {
             Ok(read) => read,
             Err(fault) => return self.refuse(caller, None, &fault, Era::Session),
         };
-        let context = Context::of_session(&session, Some(PATH)).asking(Asked::by(&call.head));
+        let context = Context::of_session(&session, caller, Some(PATH)).asking(Asked::by(&call.head));
         let context = if call.accepts.events {
             context
         } else {

@@ -50,7 +50,9 @@ impl HttpFront {
         let found = self
             .session(caller, headers, Some(&request.method))
             .map_err(session)?;
-        Ok(Some(Context::of_session(&found, Some(PATH)).asking(asked)))
+        Ok(Some(
+            Context::of_session(&found, caller, Some(PATH)).asking(asked),
+        ))
     }
 
     /// The session that a request belongs to, if its version header is sound.

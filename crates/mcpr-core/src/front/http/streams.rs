@@ -15,7 +15,7 @@ use super::HttpFront;
 use super::context::{SESSION, names_stateless_version};
 use super::events::{priming, read};
 use super::refusal::{no_stream, nothing_follows};
-use crate::notices::SessionNotices;
+use crate::notices::{Caller, SessionNotices};
 use crate::quota::{Share, Spot};
 use crate::scope::Asked;
 use crate::session::Session;
@@ -48,7 +48,10 @@ impl HttpFront {
         let last = headers.get(LAST_EVENT).and_then(|id| id.to_str().ok());
         match last.map_or(Resumed::General(None), |id| session.streams.resume(id)) {
             Resumed::Request(reader) => Reply::events(read(reader)),
-            Resumed::General(event) => self.general(session, Asked::by(head), event),
+            Resumed::General(event) => {
+                let (principal, asked) = (caller.clone(), Asked::by(head));
+                self.general(session, Caller { principal, asked }, event)
+            }
             Resumed::Nothing => nothing_follows(),
         }
     }
@@ -67,7 +70,7 @@ impl HttpFront {
     }
 
     /// The stream for what belongs to no request, from behind an event on.
-    fn general(&self, session: Arc<Session>, asked: Asked, event: Option<u64>) -> Reply {
+    fn general(&self, session: Arc<Session>, caller: Caller, event: Option<u64>) -> Reply {
         let take = || self.gateway.take_spot(&session.principal, Share::Stream);
         let spot = match session.stream_spot(take) {
             Ok(spot) => spot,
@@ -79,7 +82,7 @@ impl HttpFront {
         let general = General {
             stream,
             reader,
-            notices: SessionNotices::open(&self.gateway, session, asked),
+            notices: SessionNotices::open(&self.gateway, session, caller),
             _spot: spot,
         };
         Reply::events(stream::iter(priming).chain(general.events()))

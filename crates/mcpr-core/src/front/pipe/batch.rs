@@ -26,7 +26,7 @@ impl Pipe {
     }
 
     async fn answer_all(self: Arc<Self>, session: Arc<Session>, batch: Batch) {
-        let context = Context::of_session(&session, None).asking(self.asked.clone());
+        let context = Context::of_session(&session, &self.principal, None).asking(self.asked.clone());
         let mut said = batch.refusals();
         let requests = batch.requests.into_iter();
         let dispatched = requests.map(|request| self.dispatch(context.clone(), request));
