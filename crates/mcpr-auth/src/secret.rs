@@ -39,6 +39,8 @@ impl fmt::Debug for Secret {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     #[test]
@@ -47,6 +49,26 @@ mod tests {
 
         assert_eq!(format!("{secret:?}"), "Secret(..)");
         assert_eq!(secret.reveal(), "mcpr_pat_x");
+    }
+
+    #[test]
+    fn sec_02_a_secret_is_compared_in_a_time_that_does_not_tell_where_a_text_differs() {
+        let text = "x".repeat(1 << 16);
+        let (early, late) = (format!("y{}", &text[1..]), format!("{}y", &text[1..]));
+        let secret = Secret::new(text);
+        // Of many rounds the quickest is the one that nothing else got in the way of.
+        let time = |other: &str| {
+            let rounds = (0..50).map(|_| {
+                let begun = Instant::now();
+                assert!(!black_box(&secret).matches(black_box(other)));
+                begun.elapsed()
+            });
+            rounds.min().unwrap()
+        };
+
+        let (early, late) = (time(&early), time(&late));
+
+        assert!(late < 3 * early, "{early:?}, {late:?}");
     }
 
     #[test]
