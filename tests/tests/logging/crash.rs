@@ -12,7 +12,14 @@ const LOST: Duration = Duration::from_secs(1);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn log_06_a_crash_loses_at_most_the_last_second_of_the_history() {
-    let fake = Fake::script().tool("x").stdio();
+    // Many calls are written because they are many, few because their time has come.
+    for takes in [0.0, 0.05] {
+        is_kept_of_calls_that_take(takes).await;
+    }
+}
+
+async fn is_kept_of_calls_that_take(seconds: f64) {
+    let fake = Fake::script().tool("x").delay("tools/call", seconds).stdio();
     let own = json!({ "arguments": "full" });
     let program = gateway()
         .fake("a", &fake)
