@@ -74,6 +74,10 @@ pub struct Gateway {
     pub(crate) rates: Rates,
     /// What the log was told of requests that were turned away.
     pub(crate) turned_down: TurnedDown,
+    /// The same of those that were not let in at all.
+    pub(crate) kept_out: TurnedDown,
+    /// The same of lists of projects that are not known.
+    pub(crate) astray: TurnedDown,
     pub(crate) subscriptions: PerFeed<Arc<Subscriptions>>,
     pub(crate) visits: Arc<Visits>,
     pub(crate) suspensions: Suspensions,

@@ -13,7 +13,7 @@ use crate::client::Context;
 use crate::fault::Fault;
 use crate::gateway::Gateway;
 use crate::pages::Place;
-use crate::scope::Scope;
+use crate::scope::{Scope, Within};
 
 /// How long a client may take from one page to the next.
 const CURSOR_LIFE: Duration = Duration::from_secs(3600);
@@ -33,6 +33,9 @@ impl Gateway {
             .map(|cursor| self.place(context, kind, &cursor).ok_or_else(wrong))
             .transpose()?;
         let (scope, _) = self.scope(&context.principal, &context.asked);
+        if scope.within == Within::Unknown {
+            self.went_astray(context);
+        }
         let sight = self.snapshot().sight(&scope);
         let page = sight.page(kind, context.era(), from).ok_or_else(wrong)?;
         let fresh = sight.pages.fresh(kind);

@@ -296,6 +296,8 @@ impl Builder {
             visits: audiences.visits,
             suspensions: Suspensions::default(),
             turned_down: TurnedDown::default(),
+            kept_out: TurnedDown::default(),
+            astray: TurnedDown::default(),
             sealer: Sealer::new(sealing_key.as_bytes()),
             plans,
             planning: tokio::sync::Mutex::default(),

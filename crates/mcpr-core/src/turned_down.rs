@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use mcpr_auth::Principal;
+use mcpr_auth::{Denied, Principal};
+use mcpr_transport::http::server::Refusal;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+use crate::client::Context;
 use crate::fault::Fault;
 use crate::gateway::Gateway;
 
@@ -53,6 +55,44 @@ impl Gateway {
             None => tracing::debug!(request_id, principal, reason, error = %fault, "a request was refused"),
         }
         request_id
+    }
+
+    /// Notes a request whose token is missing or no good.
+    pub(crate) fn denied(&self, denied: &Denied) {
+        self.metrics.refused();
+        self.keep_out(denied.reason(), denied);
+    }
+
+    /// Notes a request that comes under a foreign name, or from a foreign page.
+    pub(crate) fn foreign(&self, refusal: &Refusal) {
+        self.metrics.turned_down("foreign");
+        self.keep_out("foreign", refusal);
+    }
+
+    /// Notes a list that is empty because there is no such project for its caller (PRJ-03).
+    pub(crate) fn went_astray(&self, context: &Context) {
+        let principal = context.principal.key();
+        let project = context.asked.project.as_deref().or(context.principal.project());
+        match self.astray.count(Instant::now()) {
+            Some(count) => tracing::warn!(
+                principal,
+                project,
+                count,
+                "lists are empty: there is no such project, or the token is bound to another; `count` of them since this \
+                 was last told, the others are in the log at debug"
+            ),
+            None => tracing::debug!(principal, project, "a list is empty: no such project"),
+        }
+    }
+
+    fn keep_out(&self, reason: &'static str, why: &dyn std::fmt::Display) {
+        match self.kept_out.count(Instant::now()) {
+            Some(count) => tracing::warn!(
+                reason, count, error = %why,
+                "requests are not let in; `count` of them since this was last told, the others are in the log at debug"
+            ),
+            None => tracing::debug!(reason, error = %why, "a request was not let in"),
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 #[cfg(feature = "otel")]
 mod collector;
 mod crash;
+mod kept_out;
 mod levels;
 mod payloads;
 mod sinks;

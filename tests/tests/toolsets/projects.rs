@@ -2,7 +2,7 @@
 
 use mcpr_tests::client::Session;
 use mcpr_tests::http::Request;
-use mcpr_tests::{Fake, Gateway, gateway};
+use mcpr_tests::{Fake, Gateway, gateway, logged};
 use serde_json::{Value, json};
 
 struct Shop {
@@ -108,12 +108,26 @@ async fn prj_02_the_header_wins_over_the_url_and_the_token_over_both() {
     .await;
     let (own, _) = listed(&bound, "/mcp", &[], "tools/list").await;
     let (same, _) = listed(&bound, "/mcp?project=web", &[], "tools/list").await;
-    let (other, notes) = listed(&bound, "/mcp", &[("x-mcpr-project", "eu")], "tools/list").await;
+    let elsewhere = [
+        listed(&bound, "/mcp", &[("x-mcpr-project", "eu")], "tools/list").await,
+        listed(&bound, "/mcp?project=eu", &[], "tools/list").await,
+    ];
 
     assert_eq!((by_header, &own, &same), (own.clone(), &own, &own));
     assert_eq!(own, ["web_t", "web_u"]);
-    assert!(other.is_empty());
-    assert_eq!(notes["dev.mcpr/project"], "unknown");
+    for (other, notes) in elsewhere {
+        assert!(other.is_empty());
+        assert_eq!(notes["dev.mcpr/project"], "unknown");
+    }
+    // Over the network `_meta` names no project: what a token is bound to holds.
+    let call = r#"{"name":"NAME","arguments":{},"_meta":{"projectId":"eu"}}"#;
+    for (tool, called) in [("web_t", true), ("desk_t", false)] {
+        let answer = bound
+            .request("tools/call", &call.replace("NAME", tool))
+            .await
+            .message();
+        assert_eq!(answer["result"].is_object(), called, "{answer}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -129,6 +143,25 @@ async fn prj_03_an_unknown_project_is_an_empty_list_that_says_so() {
             json!({ "dev.mcpr/project": "unknown", "dev.mcpr/servers": {} })
         );
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn prj_03_an_unknown_project_is_told_in_the_log() {
+    logged();
+    let shop = shop().await;
+    let client = shop.gateway.client().await;
+
+    listed(&client, "/mcp?project=lost-and-unfound", &[], "tools/list").await;
+
+    let lines = logged();
+    let told = lines
+        .iter()
+        .find(|line| line.contains("project=lost-and-unfound"));
+    let told = told.unwrap_or_else(|| panic!("{lines:#?}"));
+    assert!(
+        told.contains(" WARN ") && told.contains("there is no such project"),
+        "{told}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

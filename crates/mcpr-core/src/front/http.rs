@@ -22,7 +22,9 @@ use mcpr_admin::refuse;
 use mcpr_auth::{Denied, Memo, Principal, Scope, Timestamp, bearer};
 use mcpr_config::GatewayOptions;
 use mcpr_protocol::RawJson;
-use mcpr_transport::http::server::{self, Call, Content, End, Front, Health, Operation, Reply, Verb};
+use mcpr_transport::http::server::{
+    self, Call, Content, End, Front, Health, Operation, Refusal, Reply, Verb,
+};
 use mcpr_transport::sse;
 use serde_json::json;
 
@@ -161,7 +163,6 @@ impl Front for HttpFront {
             Door::Open => Principal::anonymous(),
             Door::Tokens | Door::Guarded => self.verified(head, visit).map_err(|denied| {
                 visit.spot = None; // Whoever it was before, it is nobody now.
-                self.gateway.metrics.refused();
                 Box::new(self.turn_away(&denied))
             })?,
         };
@@ -203,6 +204,13 @@ impl Front for HttpFront {
             return whole(refuse(Operator::lacks_scope("admin")));
         }
         Reply::text(self.gateway.metrics.render(), OPEN_METRICS)
+    }
+
+    fn refused(&self, refusal: &Refusal) -> Reply {
+        if matches!(refusal, Refusal::Host(_) | Refusal::Origin(_)) {
+            self.gateway.foreign(refusal);
+        }
+        refusal.reply()
     }
 
     fn health(&self, which: Health) -> Reply {
@@ -278,10 +286,7 @@ impl HttpFront {
         match outcome.await {
             Ok(reply) if waits => self.unless_just_banished(caller, reply),
             Ok(reply) => reply,
-            Err(denied) => {
-                self.gateway.metrics.refused();
-                self.turn_away(&denied)
-            }
+            Err(denied) => self.turn_away(&denied),
         }
     }
 
@@ -297,15 +302,13 @@ impl HttpFront {
             .recheck_text(caller, Timestamp::now())
         {
             Ok(_) => reply,
-            Err(denied) => {
-                self.gateway.metrics.refused();
-                self.turn_away(&denied)
-            }
+            Err(denied) => self.turn_away(&denied),
         }
     }
 
     /// The answer to whoever is not let in.
     fn turn_away(&self, denied: &Denied) -> Reply {
+        self.gateway.denied(denied);
         match self.door {
             Door::Guarded => unauthorized_here(denied),
             _ => unauthorized(denied),
