@@ -216,6 +216,7 @@ mod telemetry {
         server: Some("git"),
         tool: Some("status"),
         method: "tools/call",
+        version: "2025-11-25",
         duration: Duration::from_micros(12_345),
         status: Status::Ok,
         principal: Some("tk_7h2k9qmd"),

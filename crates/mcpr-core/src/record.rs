@@ -85,6 +85,7 @@ impl Subject<'_> {
             server: self.server,
             tool: self.tool,
             method: self.method.as_str(),
+            version: context.client.version.as_str(),
             duration: self.took,
             status: ending.status,
             principal: Some(context.principal.key()),

@@ -89,6 +89,11 @@ impl Session {
         })
     }
 
+    /// How long it has been there.
+    pub(crate) fn lasted(&self) -> Duration {
+        self.born.elapsed()
+    }
+
     /// The level of log messages.
     pub(crate) fn log_level(&self) -> Option<LogLevel> {
         *self.log_level.lock()

@@ -286,10 +286,13 @@ impl Builder {
         let limits = &plan.options.limits;
         let sealing_key = store.sealing_key().await.map_err(StartError::Store)?;
         let gateway = Arc::new(Gateway {
-            sessions: Sessions::new(SessionLimits {
-                max: limits.sessions,
-                idle: limits.session_idle,
-            }),
+            sessions: Sessions::new(
+                SessionLimits {
+                    max: limits.sessions,
+                    idle: limits.session_idle,
+                },
+                metrics.clone(),
+            ),
             quotas: Quotas::default(),
             rates: Rates::default(),
             subscriptions: audiences.subscriptions,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use mcpr_transport::Failed;
 use mcpr_upstream::{Isolation, Phase, Server, Status, Upstream};
@@ -41,6 +42,8 @@ pub(crate) struct Backend {
 pub(crate) struct Place {
     pub(crate) server: Arc<Guarded>,
     pub(crate) backend: Arc<Backend>,
+    /// How long the call stood in line for it, if it did.
+    pub(crate) waited: Option<Duration>,
     /// Whether the call finds out if the backend is back.
     tries: Option<Try>,
 }
@@ -79,6 +82,7 @@ impl Guarded {
                     return Ok(Place {
                         server: self.clone(),
                         backend: self.backends[index].clone(),
+                        waited: in_line.as_ref().map(InLine::waited),
                         tries,
                     });
                 }
@@ -167,7 +171,7 @@ impl Backend {
     }
 
     /// How long it gets no calls because the last ones failed, if so.
-    pub(crate) fn is_shunned_for(&self) -> Option<std::time::Duration> {
+    pub(crate) fn is_shunned_for(&self) -> Option<Duration> {
         self.trust.lock().pause(Instant::now())
     }
 

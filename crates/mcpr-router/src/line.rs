@@ -21,6 +21,7 @@ pub(crate) struct Line {
 pub(crate) struct InLine<'a> {
     line: &'a Line,
     _waiting: Waiting<'a>,
+    since: Instant,
     until: Instant,
 }
 
@@ -69,15 +70,22 @@ impl Line {
         if before == 0 {
             self.turn.notify_one();
         }
+        let since = Instant::now();
         Ok(InLine {
             line: self,
             _waiting: waiting,
-            until: Instant::now() + self.queue.wait,
+            since,
+            until: since + self.queue.wait,
         })
     }
 }
 
 impl InLine<'_> {
+    /// How long it has been waiting.
+    pub(crate) fn waited(&self) -> Duration {
+        self.since.elapsed()
+    }
+
     /// Waits for a turn to look.
     pub(crate) async fn turn(&self) -> Result<(), Shut> {
         if Instant::now() >= self.until {

@@ -237,6 +237,11 @@ impl Lease {
         &self.place.backend.upstream
     }
 
+    /// How long the call stood in line, where the server was at its limit.
+    pub fn waited(&self) -> Option<Duration> {
+        self.place.waited
+    }
+
     /// The backend has answered, whatever it said.
     pub fn confirm(&self) {
         self.replica.answered();

@@ -26,6 +26,8 @@ pub struct CallRecord<'a> {
     pub tool: Option<&'a str>,
     /// The method of the request.
     pub method: &'a str,
+    /// The revision of MCP that its sender speaks.
+    pub version: &'a str,
     /// From the last byte of the request to the last byte of the answer.
     pub duration: Duration,
     /// How it ended.
@@ -220,6 +222,7 @@ mod tests {
         server: Some("git"),
         tool: Some("status"),
         method: "tools/call",
+        version: "2025-11-25",
         duration: Duration::from_micros(12_345),
         status: Status::Ok,
         principal: Some("tok_3"),

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
+use std::time::Duration;
 
 use foldhash::fast::RandomState;
 use parking_lot::{Mutex, RwLock};
@@ -16,6 +17,7 @@ use prometheus_client::encoding::{EncodeLabelSet, LabelSetEncoder, text::encode}
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::exemplar::HistogramWithExemplars;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use self::reading::Readings;
@@ -35,6 +37,9 @@ const RESERVED: std::ops::RangeInclusive<i64> = -32_768..=-32_000;
 
 /// Durations, each bucket with the request that it counted last.
 type Histogram = HistogramWithExemplars<Exemplar>;
+
+/// Durations of what has no number of its own.
+type Durations<L> = Family<L, histogram::Histogram, fn() -> histogram::Histogram>;
 
 /// Series by the hash of their labels.
 type Series = HashMap<u64, Vec<(Operation, Histogram)>, RandomState>;
@@ -57,6 +62,8 @@ struct Inner {
     series: RwLock<Series>,
     /// Makes these hashes.
     hashes: RandomState,
+    waits: Durations<OfServer>,
+    sessions: Durations<OfSession>,
     retries: Family<OfServer, Counter>,
     auth_failures: Counter,
     turned_down: Family<OfReason, Counter>,
@@ -70,6 +77,13 @@ struct Operation {
     gen_ai_tool_name: String,
     error_type: String,
     network_transport: &'static str,
+    mcp_protocol_version: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct OfSession {
+    network_transport: &'static str,
+    mcp_protocol_version: &'static str,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
@@ -90,6 +104,8 @@ impl Metrics {
             durations: Family::new_with_constructor(|| Histogram::new(BUCKETS.into_iter())),
             series: RwLock::default(),
             hashes: RandomState::default(),
+            waits: Durations::new_with_constructor(plain),
+            sessions: Durations::new_with_constructor(plain),
             retries: Family::default(),
             auth_failures: Counter::default(),
             turned_down: Family::default(),
@@ -102,6 +118,15 @@ impl Metrics {
                 "How long requests of clients took",
                 Unit::Seconds,
                 inner.durations.clone(),
+            );
+            let waits = "How long requests waited in line for a server that was at its limit";
+            registry.register_with_unit("mcpr_queue_wait", waits, Unit::Seconds, inner.waits.clone());
+            let sessions = "How long sessions of clients over HTTP lasted that have ended";
+            registry.register_with_unit(
+                "mcp_server_session_duration",
+                sessions,
+                Unit::Seconds,
+                inner.sessions.clone(),
             );
             let retries = "Requests that were sent again, to another backend or the same";
             registry.register("mcpr_retries", retries, inner.retries.clone());
@@ -130,6 +155,22 @@ impl Metrics {
         let seconds = record.duration.as_secs_f64();
         // Whoever reads the metrics notes the time.
         self.0.series_of(record).observe(seconds, Some(exemplar), None);
+    }
+
+    /// Counts a request that has stood in line for a server, and has a place there now.
+    pub fn waited(&self, server: &str, wait: Duration) {
+        let server = server.to_owned();
+        let waits = self.0.waits.get_or_create(&OfServer { server });
+        waits.observe(wait.as_secs_f64());
+    }
+
+    /// Counts a session over HTTP that has ended, by the revision that its client speaks.
+    pub fn session_ended(&self, version: &'static str, lasted: Duration) {
+        let of = OfSession {
+            network_transport: "tcp",
+            mcp_protocol_version: version,
+        };
+        self.0.sessions.get_or_create(&of).observe(lasted.as_secs_f64());
     }
 
     /// Counts a request that is sent again.
@@ -219,6 +260,7 @@ impl Operation {
             gen_ai_tool_name: record.tool.unwrap_or_default().to_owned(),
             error_type: error_type(record.status),
             network_transport: transport(record),
+            mcp_protocol_version: record.version.to_owned(),
         }
     }
 
@@ -234,6 +276,7 @@ impl Operation {
             && self.mcpr_server == record.server.unwrap_or_default()
             && self.gen_ai_tool_name == record.tool.unwrap_or_default()
             && self.network_transport == transport(record)
+            && self.mcp_protocol_version == record.version
             && match record.status {
                 Status::Ok => self.error_type.is_empty(),
                 status => self.error_type == error_type(status),
@@ -241,9 +284,14 @@ impl Operation {
     }
 }
 
+fn plain() -> histogram::Histogram {
+    histogram::Histogram::new(BUCKETS)
+}
+
 fn hash(hashes: &RandomState, record: &CallRecord<'_>) -> u64 {
     let mut hasher = hashes.build_hasher();
-    (record.method, record.server, record.tool, transport(record)).hash(&mut hasher);
+    (record.method, record.server, record.tool).hash(&mut hasher);
+    (transport(record), record.version).hash(&mut hasher);
     match record.status {
         Status::Ok => 0,
         Status::ToolError => 1,
@@ -272,8 +320,6 @@ fn transport(record: &CallRecord<'_>) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn record(tool: &str, status: Status) -> CallRecord<'_> {
@@ -283,6 +329,7 @@ mod tests {
             server: Some("git"),
             tool: Some(tool),
             method: "tools/call",
+            version: "2025-11-25",
             duration: Duration::from_millis(15),
             status,
             principal: None,
@@ -307,6 +354,8 @@ mod tests {
         metrics.retried("git");
         metrics.refused();
         metrics.turned_down("busy");
+        metrics.waited("git", Duration::from_millis(250));
+        metrics.session_ended("2025-11-25", Duration::from_secs(90));
 
         let told = metrics.render();
 

@@ -47,7 +47,7 @@ async fn log_07_metrics_tell_of_calls_servers_and_backends_to_operators_only() {
     );
     let text = String::from_utf8(told.body).expect("text");
     let count = lines(&text, "mcp_server_operation_duration_seconds_count");
-    let call = r#"{mcp_method_name="tools/call",mcpr_server="git",gen_ai_tool_name="status",error_type="",network_transport="tcp"} 1"#;
+    let call = r#"{mcp_method_name="tools/call",mcpr_server="git",gen_ai_tool_name="status",error_type="",network_transport="tcp",mcp_protocol_version="2025-11-25"} 1"#;
     assert!(count.iter().any(|line| line.ends_with(call)), "{count:#?}");
     assert!(count.iter().any(|line| line.contains(r#""_OTHER""#)) && !text.contains("made/up"));
     assert_eq!(
@@ -64,6 +64,36 @@ async fn log_07_metrics_tell_of_calls_servers_and_backends_to_operators_only() {
         ["mcpr_auth_failures_total 1"]
     );
     assert!(text.ends_with("# EOF\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn log_07_waits_in_line_and_sessions_that_have_ended_are_told() {
+    let git = Fake::script().tool("status").delay("tools/call", 0.3).stdio();
+    let gateway = gateway()
+        .fake_with("git", &git, json!({ "maxConcurrency": 1 }))
+        .ready()
+        .await;
+    let (client, other) = (gateway.client().await, gateway.client_of("2025-06-18").await);
+    tokio::join!(client.call("git_status", "{}"), other.call("git_status", "{}"));
+    let end = other.in_session(Request::new("DELETE", "/mcp"));
+    assert_eq!(end.send(gateway.port).await.status(), 204);
+
+    let admin = gateway.another_token(&["admin"]).await;
+    let text = Request::get("/metrics")
+        .token(&admin)
+        .send(gateway.port)
+        .await
+        .text();
+
+    let wait = lines(&text, r#"mcpr_queue_wait_seconds_sum{server="git"} "#)[0];
+    let seconds: f64 = wait.rsplit_once(' ').unwrap().1.parse().unwrap();
+    assert!(seconds > 0.1, "{wait}");
+    for line in [
+        r#"mcpr_queue_wait_seconds_count{server="git"} 1"#,
+        r#"mcp_server_session_duration_seconds_count{network_transport="tcp",mcp_protocol_version="2025-06-18"} 1"#,
+    ] {
+        assert_eq!(lines(&text, line), [line], "{text}");
+    }
 }
 
 /// What a dashboard asks for.

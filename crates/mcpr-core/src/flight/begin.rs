@@ -46,6 +46,9 @@ pub(super) async fn reach(call: Arc<Call>, mut attempts: Attempts) -> Result<Ope
                 continue;
             }
         };
+        if let Some(wait) = lease.waited() {
+            call.gateway.metrics.waited(call.target.server.as_str(), wait);
+        }
         if waited || attempts.are_some() || has_been_held_up(&call) {
             still_offered(&call).await?;
         }

@@ -245,6 +245,7 @@ mod tests {
             server: Some("git"),
             tool: Some("push"),
             method: "tools/call",
+            version: "2025-11-25",
             duration: Duration::from_micros(1500),
             status: Status::Error(-32000),
             principal: Some("tk_7h2k9qmd"),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use foldhash::HashMap;
 use mcpr_auth::Principal;
+use mcpr_telemetry::Metrics;
 use parking_lot::RwLock;
 use tokio::time::Instant;
 
@@ -19,6 +20,7 @@ const REPLAY_BYTES: usize = 64 * 1024 * 1024;
 pub(crate) struct Sessions {
     all: RwLock<HashMap<Box<str>, Arc<Session>>>,
     limits: SessionLimits,
+    metrics: Metrics,
     /// What their streams keep is kept in this.
     pub(crate) replay: Arc<Budget>,
 }
@@ -33,10 +35,11 @@ pub(crate) struct SessionLimits {
 }
 
 impl Sessions {
-    pub(crate) fn new(limits: SessionLimits) -> Self {
+    pub(crate) fn new(limits: SessionLimits, metrics: Metrics) -> Self {
         Self {
             all: RwLock::default(),
             limits,
+            metrics,
             replay: Budget::new(REPLAY_BYTES),
         }
     }
@@ -67,7 +70,7 @@ impl Sessions {
                 principal = session.principal.key(),
                 "too many sessions; the one idle longest was ended"
             );
-            session.end();
+            self.end(&session);
         }
         Ok(())
     }
@@ -85,7 +88,14 @@ impl Sessions {
 
     /// Ends a session.
     pub(crate) fn remove(&self, session: &Session) {
-        self.all.write().remove(&session.id);
+        if let Some(session) = self.all.write().remove(&session.id) {
+            self.end(&session);
+        }
+    }
+
+    fn end(&self, session: &Session) {
+        self.metrics
+            .session_ended(session.client.version.as_str(), session.lasted());
         session.end();
     }
 
@@ -103,7 +113,7 @@ impl Sessions {
                 .map(|(_, session)| session)
                 .collect()
         };
-        ended.iter().for_each(|session| session.end());
+        ended.iter().for_each(|session| self.end(session));
         self.all
             .read()
             .values()
@@ -113,7 +123,7 @@ impl Sessions {
     /// Ends all.
     pub(crate) fn end_all(&self) {
         let all: Vec<_> = self.all.write().drain().map(|(_, session)| session).collect();
-        all.iter().for_each(|session| session.end());
+        all.iter().for_each(|session| self.end(session));
     }
 }
 
@@ -135,10 +145,8 @@ mod tests {
     use super::*;
 
     fn sessions(max: usize) -> Sessions {
-        Sessions::new(SessionLimits {
-            max,
-            idle: Duration::from_secs(60),
-        })
+        let idle = Duration::from_secs(60);
+        Sessions::new(SessionLimits { max, idle }, Metrics::new())
     }
 
     #[tokio::test(start_paused = true)]
