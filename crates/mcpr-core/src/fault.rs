@@ -160,7 +160,7 @@ pub(crate) enum Fault {
     },
     /// The token may not do this.
     #[error(
-        "this token lacks the scope `{0}`: make one that has it with `mcpr-ctl tokens create --scope {0}`"
+        "this token lacks the scope `{0}`: make one that has it with `mcpr-ctl tokens create --name NAME --scope {0}`"
     )]
     Forbidden(&'static str),
     /// A request that only a stream can answer.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use clap::error::ErrorKind;
 use clap::{Command, CommandFactory};
 
 use super::Cli;
@@ -58,4 +59,51 @@ fn ctl_04_no_page_is_left_of_a_command_that_is_gone() {
     let stale: Vec<_> = kept.filter(|name| !pages.contains_key(name)).collect();
 
     assert!(stale.is_empty(), "remove from src/cli/help: {stale:?}");
+}
+
+/// The commands with options that the sources quote, as one would type them: what stands for something is a word.
+fn quoted() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut commands = Vec::new();
+    let mut folders = vec![root.join("crates"), root.join("bins")];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(path).unwrap();
+                let quoted = text
+                    .split('`')
+                    .filter(|part| part.starts_with("mcpr-ctl ") && part.contains(" --"));
+                commands.extend(quoted.map(filled));
+            }
+        }
+    }
+    commands
+}
+
+/// With a word in the place of each `{…}`, and on one line.
+fn filled(command: &str) -> String {
+    let mut filled = String::new();
+    for (index, part) in command.split(['{', '}']).enumerate() {
+        filled += if index % 2 == 0 { part } else { "read" };
+    }
+    let words = filled.split_whitespace();
+    words
+        .filter(|word| !["\\", "///", "//!"].contains(word))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[test]
+fn ctl_04_the_commands_that_messages_name_can_be_typed() {
+    let quoted = quoted();
+    assert!(quoted.len() > 10, "{quoted:?}");
+    let refused = quoted.iter().filter_map(|command| {
+        let words = command.split_whitespace();
+        let error = Cli::command().try_get_matches_from(words).err()?;
+        let told = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+        (!told).then(|| format!("{command}: {}", error.kind()))
+    });
+    assert_eq!(refused.collect::<Vec<_>>(), Vec::<String>::new());
 }
