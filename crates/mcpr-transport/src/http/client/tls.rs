@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
+use rustls::{CertificateError, ClientConfig, Error, OtherError, RootCertStore};
 use rustls_platform_verifier::Verifier;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
@@ -40,8 +40,18 @@ pub fn said_of(error: &io::Error) -> String {
             "nobody that is trusted has issued its certificate; if your company has its own authority, \
              name the file with its certificate in `{EXTRA}`"
         ),
+        Some(Error::InvalidCertificate(CertificateError::Other(other))) if is_authority(other) => {
+            "its certificate is one for an authority (`CA:TRUE`, as `openssl req -x509` makes it unless it is told \
+             otherwise): make one for the server, with `-addext basicConstraints=critical,CA:FALSE`"
+                .to_owned()
+        }
         _ => error.to_string(),
     }
+}
+
+/// Whether a certificate is that of an authority, and shown as that of a server.
+fn is_authority(other: &OtherError) -> bool {
+    format!("{other:?}").contains("CaUsedAsEndEntity")
 }
 
 /// Made once: reading the certificates of the platform takes milliseconds.

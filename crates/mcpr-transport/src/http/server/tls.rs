@@ -52,7 +52,7 @@ pub enum TlsError {
         source: io::Error,
     },
     /// A file holds something else.
-    #[error("{} holds no {what}: it must be PEM, with a line `-----BEGIN {mark}-----`", path.display())]
+    #[error("{} holds no {what}: it must be PEM, with a line that says `BEGIN {mark}`", path.display())]
     Empty {
         /// Which one.
         path: PathBuf,

@@ -183,6 +183,8 @@ fn what_cannot_be_used_says_which_file_and_why() {
         keyless.contains("private key") && keyless.contains("text"),
         "{keyless}"
     );
+    // What looks like the beginning of a key would be taken out of the log.
+    assert!(!keyless.contains("-----"), "{keyless}");
     assert!(matches!(
         error(&paper.cert(), &other.key()),
         TlsError::Unfit { .. }
