@@ -25,8 +25,13 @@ fn every_promise_of_security_names_a_test_and_every_named_test_proves_one() {
             .collect();
         let rows = || tables.iter().flat_map(|table| table.trim().lines().skip(2));
         let used: BTreeSet<u32> = rows().flat_map(marks).collect();
-        let named = section.lines().filter_map(listed).map(|(number, _)| number);
-        assert_eq!(used, named.collect(), "in the section {title}");
+        let named: Vec<u32> = section
+            .lines()
+            .filter_map(listed)
+            .map(|(number, _)| number)
+            .collect();
+        // Each number once, in their order.
+        assert_eq!(Vec::from_iter(used), named, "in the section {title}");
         for row in rows() {
             let proof = cells(row).pop().unwrap_or_default();
             assert!(!marks(proof).is_empty(), "no test for this: {row}");
