@@ -419,7 +419,9 @@ async fn sec_02_every_kind_of_stream_ends_with_its_token() {
         .await;
 
     assert_eq!(call.event().await, None);
-    while watch.event().await.is_some() {}
+    let ends = async { while watch.event().await.is_some() {} };
+    let ended = tokio::time::timeout(Duration::from_secs(10), ends).await;
+    ended.expect("what an operator watches ends too");
     fake.await_received("notifications/cancelled", 1).await;
 }
 
