@@ -62,6 +62,7 @@ mod tests {
             principal: Some("tk S3CRET1"),
             client: Some("S3CRET1"),
             project: None,
+            version: "2025-11-25",
             http: None,
             error: Some(&long),
             said: None,
