@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use mcpr_auth::{Timestamp, Token, TokenHash, TokenId};
 use mcpr_store::{
     Assignment, CallBatch, CallQuery, CallRow, Definition, HistoryStore, SavedEquip, SavedListing, SavedPin,
-    SavedPins, SavedProject, SavedToolset, SealingKey, StateStore, Store, StoreError, Switch, Verdict,
+    SavedPins, SavedProject, SavedToolset, SealingKeys, StateStore, Store, StoreError, Switch, Verdict,
 };
 
 /// What happens before each operation of a store, by its name; an error takes its place.
@@ -129,8 +129,8 @@ impl Store for Hooked {
         self.inner.prune_verdicts(time).await
     }
 
-    async fn sealing_key(&self) -> Result<SealingKey, StoreError> {
-        self.inner.sealing_key().await
+    async fn sealing_keys(&self, now: Timestamp, oldest: Timestamp) -> Result<SealingKeys, StoreError> {
+        self.inner.sealing_keys(now, oldest).await
     }
 
     async fn changes_by_others(&self) -> Result<u64, StoreError> {

@@ -1,6 +1,7 @@
 //! Handles that only mcpr can have made: request states, cursors, task ids (SEC-03).
 
 use std::fmt;
+use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
@@ -29,8 +30,14 @@ pub enum Purpose {
 }
 
 /// Makes handles and opens them again.
-pub struct Sealer {
-    cipher: XChaCha20Poly1305,
+pub struct Sealer(RwLock<Keys>);
+
+/// The newest key, and the one before it, whose handles are still around.
+struct Keys {
+    newest: XChaCha20Poly1305,
+    /// From when on handles are made with the newest.
+    since: SystemTime,
+    former: Option<XChaCha20Poly1305>,
 }
 
 /// The text is no handle of ours that is still good here.
@@ -44,9 +51,21 @@ pub struct SealError;
 impl Sealer {
     /// Takes the key; whoever has it can make handles.
     pub fn new(key: &[u8; 32]) -> Self {
-        Self {
-            cipher: XChaCha20Poly1305::new(key.into()),
-        }
+        Self(RwLock::new(Keys {
+            newest: XChaCha20Poly1305::new(key.into()),
+            since: SystemTime::UNIX_EPOCH,
+            former: None,
+        }))
+    }
+
+    /// Takes a new key in the place of `former`, whose handles stay good. Handles are made with the former one until
+    /// `since`, when everybody else who opens them has the new one too.
+    pub fn renew(&self, newest: &[u8; 32], former: &[u8; 32], since: SystemTime) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Keys {
+            newest: XChaCha20Poly1305::new(newest.into()),
+            since,
+            former: Some(XChaCha20Poly1305::new(former.into())),
+        };
     }
 
     /// Makes a handle that stands for `payload` until `expires`.
@@ -63,7 +82,8 @@ impl Sealer {
         getrandom::fill(&mut nonce).expect("the system has randomness");
         let mut plain = seconds(expires).to_be_bytes().to_vec();
         plain.extend_from_slice(payload);
-        let sealed = self.cipher.encrypt(
+        let keys = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let sealed = keys.sealing(SystemTime::now()).encrypt(
             &XNonce::from(nonce),
             Payload {
                 msg: &plain,
@@ -90,20 +110,33 @@ impl Sealer {
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| SealError)?;
         let (nonce, sealed) = bytes.split_first_chunk::<NONCE>().ok_or(SealError)?;
         let aad = binding(purpose, bound_to);
-        let opened = self.cipher.decrypt(
-            &XNonce::from(*nonce),
-            Payload {
-                msg: sealed,
-                aad: &aad,
-            },
-        );
-        let mut plain = opened.map_err(|_| SealError)?;
+        let nonce = XNonce::from(*nonce);
+        let keys = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let opened = [Some(&keys.newest), keys.former.as_ref()]
+            .into_iter()
+            .flatten()
+            .find_map(|key| {
+                let sealed = Payload {
+                    msg: sealed,
+                    aad: &aad,
+                };
+                key.decrypt(&nonce, sealed).ok()
+            });
+        let mut plain = opened.ok_or(SealError)?;
         let expiry = plain.first_chunk::<EXPIRY>().ok_or(SealError)?;
         if seconds(now) > u64::from_be_bytes(*expiry) {
             return Err(SealError);
         }
         plain.drain(..EXPIRY);
         Ok(plain)
+    }
+}
+
+impl Keys {
+    /// The key that handles are made with at this moment.
+    fn sealing(&self, now: SystemTime) -> &XChaCha20Poly1305 {
+        let former = self.former.as_ref().filter(|_| now < self.since);
+        former.unwrap_or(&self.newest)
     }
 }
 
@@ -172,6 +205,29 @@ mod tests {
             Sealer::new(&[8; 32]).open(Purpose::Cursor, &["anna", "tools/list"], &handle, at(1)),
         ];
         assert_eq!(refused, std::array::from_fn(|_| Err(SealError)));
+    }
+
+    #[test]
+    fn sec_03_a_new_key_opens_what_the_former_has_sealed_and_seals_once_all_know_it() {
+        let opens = |sealer: &Sealer, handle: &str| sealer.open(Purpose::Task, &[], handle, at(1)).is_ok();
+        let seal = |sealer: &Sealer| sealer.seal(Purpose::Task, &[], at(100), b"x");
+        let [former, newest] = [[7; 32], [8; 32]];
+        let (behind, ahead) = (Sealer::new(&former), Sealer::new(&newest));
+        let before = seal(&behind);
+
+        let sealer = Sealer::new(&former);
+        sealer.renew(&newest, &former, SystemTime::now() + Duration::from_secs(3600));
+        let at_first = seal(&sealer);
+        assert!(opens(&sealer, &before) && opens(&sealer, &at_first));
+        assert!(opens(&behind, &at_first), "who has not heard of the new key");
+        sealer.renew(&newest, &former, SystemTime::now());
+        let later = seal(&sealer);
+        assert!(opens(&sealer, &before) && opens(&ahead, &later) && !opens(&behind, &later));
+        sealer.renew(&[9; 32], &newest, SystemTime::now());
+        assert!(
+            opens(&sealer, &later) && !opens(&sealer, &before),
+            "the one before that is gone"
+        );
     }
 
     #[test]

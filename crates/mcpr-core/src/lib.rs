@@ -81,6 +81,7 @@ mod rates;
 mod record;
 mod reload;
 mod scope;
+mod sealing;
 mod session;
 mod sight;
 mod snapshot;

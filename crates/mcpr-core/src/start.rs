@@ -7,7 +7,6 @@ use std::time::{Duration, SystemTime};
 
 use http::Uri;
 use mcpr_auth::{Principal, TokenStore};
-use mcpr_bridge::Sealer;
 use mcpr_config::{
     Config, ConfigError, Fault, SecretFolders, ServerEntry, ServerState, StartMode, StartOrder, StartWhen,
 };
@@ -35,6 +34,7 @@ use crate::plan::{Plan, Standing, Switches};
 use crate::quota::Quotas;
 use crate::rates::Rates;
 use crate::reload::{Reload, StoredState};
+use crate::sealing;
 use crate::session::{SessionLimits, Sessions};
 use crate::suspension::Suspensions;
 use crate::toolsets::Toolsets;
@@ -284,7 +284,7 @@ impl Builder {
         let tracer = self.tracer.hiding(&self.secrets);
         let layers = Layers::new(own.into_iter().chain(self.layers).collect());
         let limits = &plan.options.limits;
-        let sealing_key = store.sealing_key().await.map_err(StartError::Store)?;
+        let sealer = sealing::sealer(&*store).await.map_err(StartError::Store)?;
         let gateway = Arc::new(Gateway {
             sessions: Sessions::new(
                 SessionLimits {
@@ -301,7 +301,7 @@ impl Builder {
             turned_down: TurnedDown::default(),
             kept_out: TurnedDown::default(),
             astray: TurnedDown::default(),
-            sealer: Sealer::new(sealing_key.as_bytes()),
+            sealer,
             plans,
             planning: tokio::sync::Mutex::default(),
             reload: self.reload,
@@ -342,6 +342,10 @@ impl Builder {
         gateway
             .tasks
             .spawn(sweep(Arc::downgrade(&gateway), gateway.stop.clone()));
+        gateway.tasks.spawn(sealing::keep_fresh(
+            Arc::downgrade(&gateway),
+            gateway.stop.clone(),
+        ));
         gateway
             .tasks
             .spawn(follow(Arc::downgrade(&gateway), gateway.stop.clone()));

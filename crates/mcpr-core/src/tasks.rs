@@ -15,12 +15,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::client::Context;
 use crate::gateway::Gateway;
+use crate::sealing;
 
 /// The member that names a task, in params and in results.
 pub(crate) const TASK_ID: &str = "taskId";
 
-/// How long the id of a task without an end is good.
-const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+/// How long the id of a task is good at the most: as long as the key that has sealed it.
+const LONGEST: Duration = sealing::AGE;
 
 /// How long an id is good beyond the time for which the server wants to keep the task at first: it
 /// may keep it longer, and says itself that it no longer does.
@@ -62,8 +63,8 @@ impl Gateway {
             return None;
         }
         let life = object.get("ttlMs").and_then(|ttl| ttl.as_str().parse().ok());
-        let life = life.map_or(FOREVER, |ttl| Duration::from_millis(ttl) + GRACE);
-        let id = self.sealed_task(context, backend, object.text(TASK_ID)?, life.min(FOREVER));
+        let life = life.map_or(LONGEST, |ttl| Duration::from_millis(ttl) + GRACE);
+        let id = self.sealed_task(context, backend, object.text(TASK_ID)?, life.min(LONGEST));
         let text = with_text(result, TASK_ID, &id);
         Some(RawJson::trusted(text.into_bytes()))
     }

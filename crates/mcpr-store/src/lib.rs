@@ -18,7 +18,7 @@ mod store;
 pub use error::{DatabaseError, DatabaseFault, Source, StoreError};
 pub use history::{CallBatch, CallQuery, CallRow, HistoryStore};
 pub use memory::Memory;
-pub use records::{Assignment, SavedListing, SealingKey, Verdict};
+pub use records::{Assignment, SavedListing, SealingKey, SealingKeys, Verdict};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Inspection, backup, inspect, open};
 pub use state::{

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use self::history::Calls;
 use crate::select::choose;
 use crate::{
-    Assignment, SavedEquip, SavedListing, SavedPin, SavedProject, SavedToolset, SealingKey, Store,
+    Assignment, SavedEquip, SavedListing, SavedPin, SavedProject, SavedToolset, SealingKeys, Store,
     StoreError, Switch, Verdict,
 };
 
@@ -31,7 +31,7 @@ struct Records {
     assignments: BTreeMap<[String; 3], String>,
     listings: BTreeMap<String, SavedListing>,
     verdicts: BTreeMap<String, Verdict>,
-    sealing_key: Option<SealingKey>,
+    sealing_keys: Option<SealingKeys>,
     toolsets: BTreeMap<(String, String), SavedToolset>,
     definitions: BTreeMap<String, String>,
     equips: BTreeMap<String, SavedEquip>,
@@ -121,8 +121,8 @@ impl Store for Memory {
         self.with(|records| records.verdicts.retain(|_, verdict| verdict.at >= time))
     }
 
-    async fn sealing_key(&self) -> Result<SealingKey, StoreError> {
-        self.with(Records::sealing_key)?
+    async fn sealing_keys(&self, now: Timestamp, oldest: Timestamp) -> Result<SealingKeys, StoreError> {
+        self.with(|records| records.sealing_keys(now, oldest))?
     }
 
     async fn changes_by_others(&self) -> Result<u64, StoreError> {
@@ -189,11 +189,15 @@ impl Records {
         self.definitions.retain(|hash, _| pinned.contains(hash));
     }
 
-    fn sealing_key(&mut self) -> Result<SealingKey, StoreError> {
-        if self.sealing_key.is_none() {
-            self.sealing_key = Some(SealingKey::draw().map_err(StoreError::NoRandomness)?);
-        }
-        self.sealing_key.clone().ok_or(StoreError::Closed)
+    fn sealing_keys(&mut self, now: Timestamp, oldest: Timestamp) -> Result<SealingKeys, StoreError> {
+        let keys = match self.sealing_keys.clone() {
+            Some(keys) if keys.is_fresh(now, oldest) => return Ok(keys),
+            Some(keys) => keys.followed(now),
+            None => SealingKeys::draw(now),
+        };
+        let keys = keys.map_err(StoreError::NoRandomness)?;
+        self.sealing_keys = Some(keys.clone());
+        Ok(keys)
     }
 }
 

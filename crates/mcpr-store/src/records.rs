@@ -41,7 +41,18 @@ pub struct Verdict {
     pub at: Timestamp,
 }
 
-/// The key that seals what clients carry for the gateway. `Debug` is blank.
+/// The keys of what clients carry for the gateway.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SealingKeys {
+    /// The one that seals.
+    pub newest: SealingKey,
+    /// When it was drawn.
+    pub drawn: Timestamp,
+    /// The one before it, whose seals are still around.
+    pub former: Option<SealingKey>,
+}
+
+/// One of them. `Debug` is blank.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SealingKey([u8; 32]);
 
@@ -62,6 +73,31 @@ impl SealingKey {
     /// The key's bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
+    }
+}
+
+impl SealingKeys {
+    /// Draws the first one.
+    pub(crate) fn draw(now: Timestamp) -> Result<Self, getrandom::Error> {
+        Ok(Self {
+            newest: SealingKey::draw()?,
+            drawn: now,
+            former: None,
+        })
+    }
+
+    /// Draws another in the place of the newest.
+    pub(crate) fn followed(self, now: Timestamp) -> Result<Self, getrandom::Error> {
+        Ok(Self {
+            former: Some(self.newest),
+            ..Self::draw(now)?
+        })
+    }
+
+    /// Whether the newest can stay: it was drawn at `oldest` or later, and not by a clock that was far ahead.
+    pub(crate) fn is_fresh(&self, now: Timestamp, oldest: Timestamp) -> bool {
+        const SLACK: i64 = 24 * 60 * 60;
+        self.drawn >= oldest && self.drawn.unix() <= now.unix().saturating_add(SLACK)
     }
 }
 

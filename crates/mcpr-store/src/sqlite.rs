@@ -27,7 +27,7 @@ use self::worker::Worker;
 use crate::history::Room;
 use crate::{
     Assignment, CallBatch, CallQuery, CallRow, Definition, HistoryStore, SavedEquip, SavedListing, SavedPin,
-    SavedPins, SavedProject, SavedToolset, SealingKey, StateStore, Store, StoreError, Switch, Verdict,
+    SavedPins, SavedProject, SavedToolset, SealingKeys, StateStore, Store, StoreError, Switch, Verdict,
 };
 
 pub use self::backup::backup;
@@ -106,9 +106,10 @@ impl Store for Sqlite {
         self.0.run(move |db| tables::prune_verdicts(db, time)).await
     }
 
-    async fn sealing_key(&self) -> Result<SealingKey, StoreError> {
+    async fn sealing_keys(&self, now: Timestamp, oldest: Timestamp) -> Result<SealingKeys, StoreError> {
         let read_only = self.is_read_only();
-        self.0.run(move |db| tables::sealing_key(db, read_only)).await
+        let work = move |db: &mut Connection| tables::sealing_keys(db, now, oldest, read_only);
+        self.0.run(work).await
     }
 
     fn is_read_only(&self) -> bool {

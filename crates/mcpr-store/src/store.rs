@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use mcpr_auth::{Timestamp, Token, TokenHash, TokenId};
 
 use crate::select::choose;
-use crate::{Assignment, HistoryStore, SavedListing, SealingKey, StateStore, StoreError, Verdict};
+use crate::{Assignment, HistoryStore, SavedListing, SealingKeys, StateStore, StoreError, Verdict};
 
 /// What outlives the process.
 ///
@@ -85,12 +85,13 @@ pub trait Store: StateStore + HistoryStore + Debug + Send + Sync {
     /// Forgets the verdicts that were found out before `time`.
     async fn prune_verdicts(&self, time: Timestamp) -> Result<(), StoreError>;
 
-    /// The key that seals what clients carry: drawn at the first call, the same ever after.
+    /// The keys that seal what clients carry. One is drawn where there is none, and another where the newest was drawn
+    /// before `oldest`; it is the former one then. All who share the store get the same.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NoRandomness`] if a first key cannot be drawn.
-    async fn sealing_key(&self) -> Result<SealingKey, StoreError>;
+    /// [`StoreError::NoRandomness`] if a key cannot be drawn.
+    async fn sealing_keys(&self, now: Timestamp, oldest: Timestamp) -> Result<SealingKeys, StoreError>;
 
     /// Whether nothing can be changed, because the file system is read-only.
     fn is_read_only(&self) -> bool {

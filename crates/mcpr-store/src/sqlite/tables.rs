@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use super::{change, change_durably};
-use crate::{Assignment, SavedListing, SealingKey, StoreError, Verdict};
+use crate::{Assignment, SavedListing, SealingKey, SealingKeys, StoreError, Verdict};
 
 pub(super) fn assignments(db: &Connection) -> Result<Vec<Assignment>, Fault> {
     let mut query = db.prepare_cached(
@@ -101,31 +101,63 @@ pub(super) fn prune_verdicts(db: &mut Connection, time: Timestamp) -> Result<(),
     })
 }
 
-/// Draws the key under the write lock if there is none, so that two processes get the same. Where nothing can be
-/// written it is one for this process.
-pub(super) fn sealing_key(db: &mut Connection, read_only: bool) -> Result<SealingKey, Fault> {
-    let draw = || SealingKey::draw().map_err(StoreError::NoRandomness);
-    if let Some(known) = known_sealing_key(db)? {
-        return Ok(known);
+/// How the keys are called in their table.
+const NEWEST: &str = "sealing";
+const DRAWN: &str = "sealing-drawn";
+const FORMER: &str = "sealing-former";
+
+/// Draws a key under the write lock where one is due, so that two processes get the same. Where nothing can be written
+/// a first one is of this process, and no other follows.
+pub(super) fn sealing_keys(
+    db: &mut Connection,
+    now: Timestamp,
+    oldest: Timestamp,
+    read_only: bool,
+) -> Result<SealingKeys, Fault> {
+    let known = known_keys(db)?;
+    if let Some(keys) = known.filter(|keys| read_only || keys.is_fresh(now, oldest)) {
+        return Ok(keys);
     }
     if read_only {
-        return Ok(draw()?);
+        return Ok(SealingKeys::draw(now).map_err(StoreError::NoRandomness)?);
     }
     change_durably(db, |tx| {
-        if let Some(known) = known_sealing_key(tx)? {
-            return Ok(known);
-        }
-        let key = draw()?;
-        tx.execute("INSERT INTO keys VALUES ('sealing', ?)", [key.as_bytes()])?;
-        Ok(key)
+        let keys = match known_keys(tx)? {
+            Some(keys) if keys.is_fresh(now, oldest) => return Ok(keys),
+            Some(keys) => keys.followed(now),
+            None => SealingKeys::draw(now),
+        };
+        let keys = keys.map_err(StoreError::NoRandomness)?;
+        put_keys(tx, &keys)?;
+        Ok(keys)
     })
 }
 
-fn known_sealing_key(db: &Connection) -> Result<Option<SealingKey>, Fault> {
-    let known = db.query_row("SELECT value FROM keys WHERE name = 'sealing'", [], |row| {
-        row.get(0)
-    });
-    Ok(known.optional()?.map(SealingKey::from_bytes))
+/// One of a mcpr that did not write down when it was drawn is as old as can be.
+fn known_keys(db: &Connection) -> Result<Option<SealingKeys>, Fault> {
+    let mut query = db.prepare_cached("SELECT value FROM keys WHERE name = ?")?;
+    let mut key = |name| {
+        let bytes = query.query_row([name], |row| row.get(0)).optional();
+        Ok::<_, Fault>(bytes?.map(SealingKey::from_bytes))
+    };
+    let (newest, former) = (key(NEWEST)?, key(FORMER)?);
+    let drawn: Option<[u8; 8]> = query.query_row([DRAWN], |row| row.get(0)).optional()?;
+    let drawn = Timestamp::from_unix(drawn.map_or(0, i64::from_be_bytes));
+    Ok(newest.map(|newest| SealingKeys {
+        newest,
+        drawn,
+        former,
+    }))
+}
+
+fn put_keys(tx: &Connection, keys: &SealingKeys) -> Result<(), Fault> {
+    let mut put = tx.prepare_cached("INSERT OR REPLACE INTO keys VALUES (?, ?)")?;
+    put.execute(params![NEWEST, keys.newest.as_bytes()])?;
+    put.execute(params![DRAWN, keys.drawn.unix().to_be_bytes()])?;
+    if let Some(former) = &keys.former {
+        put.execute(params![FORMER, former.as_bytes()])?;
+    }
+    Ok(())
 }
 
 pub(super) fn changes_by_others(db: &Connection) -> Result<u64, Fault> {

@@ -44,7 +44,7 @@ macro_rules! all_stories {
             an_assigned_name_is_kept_until_it_is_replaced
             a_listing_is_kept_byte_for_byte
             a_verdict_is_kept_until_it_is_old
-            the_sealing_key_is_drawn_once
+            sec_03_a_sealing_key_is_drawn_once_until_it_is_too_old
             ones_own_changes_are_not_those_of_others
             a_closed_store_answers_no_more
             set_04_a_toolset_is_kept_whole_and_replaced_whole

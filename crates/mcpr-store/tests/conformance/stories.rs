@@ -276,12 +276,26 @@ pub(crate) async fn a_verdict_is_kept_until_it_is_old(store: &dyn Store) {
     );
 }
 
-pub(crate) async fn the_sealing_key_is_drawn_once(store: &dyn Store) {
-    let key = store.sealing_key().await.unwrap();
+pub(crate) async fn sec_03_a_sealing_key_is_drawn_once_until_it_is_too_old(store: &dyn Store) {
+    let keys = async |now, oldest| store.sealing_keys(at(now), at(oldest)).await.unwrap();
+    let day = 24 * 60 * 60;
+    let first = keys(day, 0).await;
 
-    assert_eq!(store.sealing_key().await.unwrap(), key);
-    assert_ne!(key.as_bytes(), &[0; 32]);
-    assert_eq!(format!("{key:?}"), "SealingKey(..)");
+    assert_eq!(keys(2 * day, day).await, first);
+    assert_ne!(first.newest.as_bytes(), &[0; 32]);
+    assert_eq!((first.drawn, &first.former), (at(day), &None));
+    assert_eq!(format!("{:?}", first.newest), "SealingKey(..)");
+    let second = keys(2 * day, day + 1).await;
+    assert_eq!(second.former.as_ref(), Some(&first.newest));
+    assert!(second.newest != first.newest && second.drawn == at(2 * day));
+    let third = keys(4 * day, 3 * day).await;
+    assert_eq!(third.former, Some(second.newest), "the first is gone");
+    assert_eq!(keys(3 * day, 0).await, third);
+    assert_ne!(
+        keys(3 * day - 1, 0).await,
+        third,
+        "it was drawn by a clock far ahead"
+    );
 }
 
 pub(crate) async fn ones_own_changes_are_not_those_of_others(store: &dyn Store) {

@@ -1,6 +1,6 @@
 //! Copies of the file.
 
-use crate::stage::{add, earlier, meddle, place};
+use crate::stage::{add, earlier, meddle, now, place};
 use mcpr_store::{DatabaseFault, StoreError, backup, inspect, open};
 use std::collections::HashSet;
 use std::fs;
@@ -12,7 +12,7 @@ async fn ctl_01_a_backup_has_what_was_acknowledged_before_while_others_go_on_wri
     let copy = folder.path().join("copy.db");
     let store = open(&path).await.unwrap();
     add(&*store, "before").await;
-    let key = store.sealing_key().await.unwrap();
+    let key = store.sealing_keys(now(), now()).await.unwrap();
     let (acknowledged, mut count) = watch::channel(0);
     let writing = tokio::spawn({
         let store = store.clone();
@@ -41,7 +41,7 @@ async fn ctl_01_a_backup_has_what_was_acknowledged_before_while_others_go_on_wri
     let expected = (1..=copied).map(|number| format!("token {number}"));
     assert!(copied >= before, "{copied} of {before}");
     assert_eq!(names, expected.chain(["before".to_owned()]).collect());
-    assert_eq!(restored.sealing_key().await.unwrap(), key);
+    assert_eq!(restored.sealing_keys(now(), now()).await.unwrap(), key);
 }
 
 #[tokio::test]

@@ -22,14 +22,14 @@ async fn sec_02_tokens_and_keys_outlive_the_process() {
     let store = open(&path).await.unwrap();
     store.insert_token(token.clone(), hash).await.unwrap();
     store.put_listing(listing(b"[]".to_vec())).await.unwrap();
-    let key = store.sealing_key().await.unwrap();
+    let key = store.sealing_keys(now(), now()).await.unwrap();
     store.close().await;
 
     let store = open(&path).await.unwrap();
 
     assert_eq!(store.tokens().await.unwrap(), [(token, hash)]);
     assert_eq!(store.listings().await.unwrap(), [listing(b"[]".to_vec())]);
-    assert_eq!(store.sealing_key().await.unwrap(), key);
+    assert_eq!(store.sealing_keys(now(), now()).await.unwrap(), key);
 }
 
 #[tokio::test]
@@ -81,8 +81,8 @@ async fn two_processes_may_use_the_file_at_once() {
     assert_eq!(tokens.len(), 100);
     assert_eq!(other.tokens().await.unwrap(), tokens);
     assert_eq!(
-        one.sealing_key().await.unwrap(),
-        other.sealing_key().await.unwrap()
+        one.sealing_keys(now(), now()).await.unwrap(),
+        other.sealing_keys(now(), now()).await.unwrap()
     );
 }
 
@@ -94,7 +94,7 @@ async fn many_processes_may_make_the_file_at_once() {
     let mut keys = Vec::new();
     for opening in openings {
         let store: Arc<dyn Store> = opening.await.unwrap().unwrap();
-        keys.push(store.sealing_key().await.unwrap());
+        keys.push(store.sealing_keys(now(), now()).await.unwrap());
     }
 
     assert!(keys.iter().all(|key| *key == keys[0]));
