@@ -1,9 +1,11 @@
 //! Where it goes what servers announce beside changed lists.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use mcpr_protocol::{Notification, Object};
+use mcpr_protocol::{Notification, Object, Version};
 use mcpr_registry::ServerName;
+use mcpr_telemetry::Metrics;
 use mcpr_upstream::{Audience, Feed, PerFeed};
 
 use crate::subscriptions::Subscriptions;
@@ -14,14 +16,16 @@ use crate::visits::Visits;
 pub(crate) struct Audiences {
     pub(crate) subscriptions: PerFeed<Arc<Subscriptions>>,
     pub(crate) visits: Arc<Visits>,
+    metrics: Metrics,
 }
 
 impl Audiences {
     /// Nobody yet.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(metrics: Metrics) -> Self {
         Self {
             subscriptions: PerFeed::new(Subscriptions::new),
             visits: Arc::default(),
+            metrics,
         }
     }
 }
@@ -33,5 +37,9 @@ impl Audience for Audiences {
 
     fn visited(&self, server: &ServerName, note: &Notification) {
         self.visits.note(server, note);
+    }
+
+    fn parted(&self, server: &ServerName, version: Version, lasted: Duration) {
+        self.metrics.parted(server.as_str(), version.as_str(), lasted);
     }
 }

@@ -226,7 +226,8 @@ impl Builder {
             tools: tools.clone(),
             others,
         });
-        let audiences = Audiences::new();
+        let metrics = Metrics::new();
+        let audiences = Audiences::new(metrics.clone());
         let pool = Arc::new(Pool::new(
             dial,
             memory.clone(),
@@ -270,7 +271,7 @@ impl Builder {
         tasks.spawn(write_down(store.clone(), notes, stop.clone()));
         tasks.spawn(doorkeeper.clone().follow(store.clone(), stop.clone()));
         let history = History::start(store.clone(), plans.subscribe(), self.secrets.clone(), most);
-        let (history, events, metrics) = (Arc::new(history), Arc::default(), Metrics::new());
+        let (history, events) = (Arc::new(history), Arc::default());
         let own: [Arc<dyn Layer>; 5] = [
             Arc::new(Logged(self.calls)),
             Arc::new(Traced),

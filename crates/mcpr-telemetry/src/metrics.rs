@@ -42,13 +42,22 @@ type Histogram = HistogramWithExemplars<Exemplar>;
 type Durations<L> = Family<L, histogram::Histogram, fn() -> histogram::Histogram>;
 
 /// Series by the hash of their labels.
-type Series = HashMap<u64, Vec<(Operation, Histogram)>, RandomState>;
+type Series = HashMap<u64, Vec<(Operation, Counts)>, RandomState>;
 
 /// Which request a bucket counted last: the way from a figure to a line of the log, a row of the history, a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Exemplar {
     request_id: u64,
     trace_id: Option<u128>,
+}
+
+/// Where a request counts.
+#[derive(Clone)]
+struct Counts {
+    /// The whole of it.
+    whole: Histogram,
+    /// What its server took of that.
+    server: histogram::Histogram,
 }
 
 /// The metrics of one gateway. Clones count together.
@@ -58,12 +67,14 @@ pub struct Metrics(Arc<Inner>);
 struct Inner {
     registry: Mutex<Registry>,
     durations: Family<Operation, Histogram>,
+    hops: Durations<ServerOperation>,
     /// The histogram of each series that was seen, by the hash of its labels.
     series: RwLock<Series>,
     /// Makes these hashes.
     hashes: RandomState,
     waits: Durations<OfServer>,
     sessions: Durations<OfSession>,
+    connections: Durations<OfConnection>,
     retries: Family<OfServer, Counter>,
     auth_failures: Counter,
     turned_down: Family<OfReason, Counter>,
@@ -78,6 +89,20 @@ struct Operation {
     error_type: String,
     network_transport: &'static str,
     mcp_protocol_version: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct ServerOperation {
+    mcp_method_name: String,
+    mcpr_server: String,
+    gen_ai_tool_name: String,
+    error_type: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct OfConnection {
+    mcpr_server: String,
+    mcp_protocol_version: &'static str,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
@@ -106,6 +131,8 @@ impl Metrics {
             hashes: RandomState::default(),
             waits: Durations::new_with_constructor(plain),
             sessions: Durations::new_with_constructor(plain),
+            hops: Durations::new_with_constructor(plain),
+            connections: Durations::new_with_constructor(plain),
             retries: Family::default(),
             auth_failures: Counter::default(),
             turned_down: Family::default(),
@@ -127,6 +154,20 @@ impl Metrics {
                 sessions,
                 Unit::Seconds,
                 inner.sessions.clone(),
+            );
+            let hops = "How long servers took for requests, from the last sending on";
+            registry.register_with_unit(
+                "mcp_client_operation_duration",
+                hops,
+                Unit::Seconds,
+                inner.hops.clone(),
+            );
+            let connections = "How long connections to servers lasted that have ended";
+            registry.register_with_unit(
+                "mcp_client_session_duration",
+                connections,
+                Unit::Seconds,
+                inner.connections.clone(),
             );
             let retries = "Requests that were sent again, to another backend or the same";
             registry.register("mcpr_retries", retries, inner.retries.clone());
@@ -153,8 +194,12 @@ impl Metrics {
             trace_id: record.trace.and_then(|trace| trace.sampled_id()),
         };
         let seconds = record.duration.as_secs_f64();
+        let counts = self.0.series_of(record);
         // Whoever reads the metrics notes the time.
-        self.0.series_of(record).observe(seconds, Some(exemplar), None);
+        counts.whole.observe(seconds, Some(exemplar), None);
+        if let Some(steps) = record.steps {
+            counts.server.observe(steps.server.as_secs_f64());
+        }
     }
 
     /// Counts a request that has stood in line for a server, and has a place there now.
@@ -171,6 +216,18 @@ impl Metrics {
             mcp_protocol_version: version,
         };
         self.0.sessions.get_or_create(&of).observe(lasted.as_secs_f64());
+    }
+
+    /// Counts a connection to a server that has ended, by the version that was spoken on it.
+    pub fn parted(&self, server: &str, version: &'static str, lasted: Duration) {
+        let of = OfConnection {
+            mcpr_server: server.to_owned(),
+            mcp_protocol_version: version,
+        };
+        self.0
+            .connections
+            .get_or_create(&of)
+            .observe(lasted.as_secs_f64());
     }
 
     /// Counts a request that is sent again.
@@ -210,36 +267,39 @@ impl Default for Metrics {
 }
 
 impl Inner {
-    /// The histogram that a record belongs to; found without making anything where it was seen before.
-    fn series_of(&self, record: &CallRecord<'_>) -> Histogram {
+    /// Where a record counts; found without making anything where it was seen before.
+    fn series_of(&self, record: &CallRecord<'_>) -> Counts {
         let key = hash(&self.hashes, record);
         let known = |series: &Series| {
             let candidates = series.get(&key)?.iter();
             let mut fitting = candidates.filter(|(operation, _)| operation.is_of(record));
-            fitting.next().map(|(_, histogram)| histogram.clone())
+            fitting.next().map(|(_, counts)| counts.clone())
         };
-        if let Some(histogram) = known(&self.series.read()) {
-            return histogram;
+        if let Some(counts) = known(&self.series.read()) {
+            return counts;
         }
         let mut series = self.series.write();
-        if let Some(histogram) = known(&series) {
-            return histogram;
+        if let Some(counts) = known(&series) {
+            return counts;
         }
         let operation = match series.len() < MOST_SERIES {
             true => Operation::of(record),
-            false => {
-                return self
-                    .durations
-                    .get_or_create(&Operation::without_tool(record))
-                    .clone();
-            }
+            false => return self.counts_of(&Operation::without_tool(record)),
         };
-        let histogram = self.durations.get_or_create(&operation).clone();
-        series
-            .entry(key)
-            .or_default()
-            .push((operation, histogram.clone()));
-        histogram
+        let counts = self.counts_of(&operation);
+        let of_key = series.entry(key).or_default();
+        of_key.push((operation, counts.clone()));
+        counts
+    }
+
+    fn counts_of(&self, operation: &Operation) -> Counts {
+        let whole = self.durations.get_or_create(operation).clone();
+        // What never gets to a server has no series of one.
+        let server = match operation.mcpr_server.is_empty() {
+            true => plain(),
+            false => self.hops.get_or_create(&operation.at_server()).clone(),
+        };
+        Counts { whole, server }
     }
 }
 
@@ -261,6 +321,15 @@ impl Operation {
             error_type: error_type(record.status),
             network_transport: transport(record),
             mcp_protocol_version: record.version.to_owned(),
+        }
+    }
+
+    fn at_server(&self) -> ServerOperation {
+        ServerOperation {
+            mcp_method_name: self.mcp_method_name.clone(),
+            mcpr_server: self.mcpr_server.clone(),
+            gen_ai_tool_name: self.gen_ai_tool_name.clone(),
+            error_type: self.error_type.clone(),
         }
     }
 
@@ -321,6 +390,7 @@ fn transport(record: &CallRecord<'_>) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Steps;
 
     fn record(tool: &str, status: Status) -> CallRecord<'_> {
         CallRecord {
@@ -356,6 +426,15 @@ mod tests {
         metrics.turned_down("busy");
         metrics.waited("git", Duration::from_millis(250));
         metrics.session_ended("2025-11-25", Duration::from_secs(90));
+        metrics.parted("git", "2025-06-18", Duration::from_secs(45));
+        let steps = Steps {
+            wait: Duration::from_millis(1),
+            server: Duration::from_millis(12),
+        };
+        metrics.count(&CallRecord {
+            steps: Some(steps),
+            ..record("status", Status::Ok)
+        });
 
         let told = metrics.render();
 
@@ -363,7 +442,9 @@ mod tests {
         lines.sort_unstable();
         insta::assert_snapshot!(lines.join("\n"));
         let of_status = |line: &&str| {
-            line.contains("_bucket") && line.contains(r#""status""#) && line.contains(r#"error_type="""#)
+            line.starts_with("mcp_server_operation_duration_seconds_bucket")
+                && line.contains(r#""status""#)
+                && line.contains(r#"error_type="""#)
         };
         let counts: Vec<_> = told
             .lines()
@@ -372,7 +453,7 @@ mod tests {
             .collect();
         let (below, within) = (counts[0], counts[1]);
         assert!(below.0.contains(r#"le="0.01""#) && below.1 == "0", "{below:?}");
-        assert!(within.0.contains(r#"le="0.02""#) && within.1 == "2", "{within:?}");
+        assert!(within.0.contains(r#"le="0.02""#) && within.1 == "3", "{within:?}");
         assert!(told.ends_with("# EOF\n"));
     }
 
@@ -384,7 +465,12 @@ mod tests {
 
         let told = metrics.render();
 
-        assert_eq!(told.matches("duration_seconds_count{").count(), 2, "{told}");
+        assert_eq!(
+            told.matches("mcp_server_operation_duration_seconds_count{")
+                .count(),
+            2,
+            "{told}"
+        );
         assert!(told.contains(r#""other""#), "{told}");
     }
 

@@ -1,14 +1,15 @@
 //! Who is told of what servers announce beside their lists.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use mcpr_protocol::{Notification, Object, RawJson, notification};
+use mcpr_protocol::{Notification, Object, RawJson, Version, notification};
 use mcpr_registry::ServerName;
 use serde_json::json;
 
 use crate::Feed;
 
-/// Told of what a server announces beside changed lists, on whatever connection.
+/// Told of what a server announces beside changed lists, on whatever connection, and of how long those lasted.
 pub trait Audience: Send + Sync + 'static {
     /// Something that the server calls `name` has changed; `params` is all it said of it.
     ///
@@ -17,6 +18,9 @@ pub trait Audience: Send + Sync + 'static {
 
     /// A URL that a user was asked to visit has been (`notifications/elicitation/complete`). As quick.
     fn visited(&self, server: &ServerName, note: &Notification);
+
+    /// A connection that was ready has ended after this time; both sides spoke this version on it.
+    fn parted(&self, server: &ServerName, version: Version, lasted: Duration);
 }
 
 /// Is interested in nothing.
@@ -27,6 +31,8 @@ impl Audience for NoAudience {
     fn updated(&self, _: Feed, _: &ServerName, _: &str, _: &Object) {}
 
     fn visited(&self, _: &ServerName, _: &Notification) {}
+
+    fn parted(&self, _: &ServerName, _: Version, _: Duration) {}
 }
 
 /// The way from the connections of one server to the audience.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 use mcpr_tests::http::Request;
-use mcpr_tests::{Fake, gateway};
+use mcpr_tests::{Fake, gateway, wait_for};
 use serde_json::{Value, json};
 
 /// The lines of a metric, without those of buckets.
@@ -67,7 +68,7 @@ async fn log_07_metrics_tell_of_calls_servers_and_backends_to_operators_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn log_07_waits_in_line_and_sessions_that_have_ended_are_told() {
+async fn log_07_waits_what_servers_take_and_sessions_that_have_ended_are_told() {
     let git = Fake::script().tool("status").delay("tools/call", 0.3).stdio();
     let gateway = gateway()
         .fake_with("git", &git, json!({ "maxConcurrency": 1 }))
@@ -77,13 +78,19 @@ async fn log_07_waits_in_line_and_sessions_that_have_ended_are_told() {
     tokio::join!(client.call("git_status", "{}"), other.call("git_status", "{}"));
     let end = other.in_session(Request::new("DELETE", "/mcp"));
     assert_eq!(end.send(gateway.port).await.status(), 204);
+    gateway.operate("servers/restart", json!({ "name": "git" })).await;
 
     let admin = gateway.another_token(&["admin"]).await;
-    let text = Request::get("/metrics")
-        .token(&admin)
-        .send(gateway.port)
-        .await
-        .text();
+    let text = wait_for(Duration::from_secs(10), "the end of a connection", async || {
+        let told = Request::get("/metrics")
+            .token(&admin)
+            .send(gateway.port)
+            .await
+            .text();
+        told.contains("mcp_client_session_duration_seconds_count{")
+            .then_some(told)
+    })
+    .await;
 
     let wait = lines(&text, r#"mcpr_queue_wait_seconds_sum{server="git"} "#)[0];
     let seconds: f64 = wait.rsplit_once(' ').unwrap().1.parse().unwrap();
@@ -91,6 +98,8 @@ async fn log_07_waits_in_line_and_sessions_that_have_ended_are_told() {
     for line in [
         r#"mcpr_queue_wait_seconds_count{server="git"} 1"#,
         r#"mcp_server_session_duration_seconds_count{network_transport="tcp",mcp_protocol_version="2025-06-18"} 1"#,
+        r#"mcp_client_session_duration_seconds_count{mcpr_server="git",mcp_protocol_version="2025-11-25"} 1"#,
+        r#"mcp_client_operation_duration_seconds_count{mcp_method_name="tools/call",mcpr_server="git",gen_ai_tool_name="status",error_type=""} 2"#,
     ] {
         assert_eq!(lines(&text, line), [line], "{text}");
     }

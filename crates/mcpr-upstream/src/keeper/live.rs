@@ -83,6 +83,7 @@ impl Keeper {
             status.offers = Some(listed.offers);
             status.fresh = listed.fresh;
         });
+        let since = Instant::now();
         let mut life = Life::new(replica.clone(), introduced, need, hearing);
         let stop = self.stop.clone();
         // Whatever it waits for, such as the answer of a server that hangs, ends with that too.
@@ -93,6 +94,8 @@ impl Keeper {
         };
         drop(life);
         self.part(&replica, &ended).await;
+        let lasted = since.elapsed();
+        self.around.audience.parted(&self.name, replica.version, lasted);
         line.transport.close().await;
         ended
     }
