@@ -4,6 +4,9 @@ use smallvec::SmallVec;
 
 use crate::{Object, RawJson, Rope};
 
+/// New values by the places of their members.
+type Changes = SmallVec<[(usize, Option<Rope>); 2]>;
+
 /// A changed copy of an object in the making.
 ///
 /// Members that are not named stay as they are, byte for byte and in their order; new ones come at
@@ -11,8 +14,8 @@ use crate::{Object, RawJson, Rope};
 #[derive(Debug)]
 pub struct Edit<'a> {
     object: &'a Object,
-    /// New values by member; `None` takes it out.
-    changes: SmallVec<[(usize, Option<Rope>); 2]>,
+    /// New values by member, in their order; `None` takes it out.
+    changes: Changes,
     added: SmallVec<[(&'a str, Rope); 2]>,
 }
 
@@ -48,11 +51,11 @@ impl<'a> Edit<'a> {
         self
     }
 
-    /// Takes out every member whose name says so.
+    /// Takes out every member whose name says so. However many they are, each costs no more than the first.
     pub fn remove_where(&mut self, condition: impl Fn(&str) -> bool) -> &mut Self {
-        let object = self.object;
-        for (key, _) in object.members().filter(|(key, _)| condition(key)) {
-            self.remove(key);
+        let keys = self.object.keys().enumerate();
+        for (index, _) in keys.filter(|(_, key)| condition(key)) {
+            self.change(index, None);
         }
         self
     }
@@ -71,8 +74,10 @@ impl<'a> Edit<'a> {
             to: 1,
         };
         let mut first = true;
+        let mut changes = std::mem::take(&mut self.changes).into_iter().peekable();
         for index in 0..self.object.members.len() {
-            first &= !self.write_member(&mut out, index, first);
+            let change = changes.next_if(|(changed, _)| *changed == index);
+            first &= !self.write_member(&mut out, index, change.map(|(_, value)| value), first);
         }
         for (key, value) in self.added.drain(..) {
             out.insert(if first { "" } else { "," });
@@ -86,24 +91,29 @@ impl<'a> Edit<'a> {
     }
 
     /// Writes one member with what separates it from the one before; false if it is left out.
-    fn write_member(&mut self, out: &mut Pieces<'_>, index: usize, first: bool) -> bool {
-        let member = &self.object.members[index];
-        let change = self.changes.iter_mut().find(|(changed, _)| *changed == index);
-        if matches!(change, Some((_, None))) {
+    fn write_member(
+        &self,
+        out: &mut Pieces<'_>,
+        index: usize,
+        change: Option<Option<Rope>>,
+        first: bool,
+    ) -> bool {
+        if matches!(change, Some(None)) {
             return false;
         }
+        let member = &self.object.members[index];
         let before = index
             .checked_sub(1)
             .map_or(1, |previous| self.object.members[previous].value.end);
         if !first || index == 0 {
             out.keep(before..member.start);
         }
-        match change {
-            Some((_, Some(value))) => {
+        match change.flatten() {
+            Some(value) => {
                 out.keep(member.start..member.value.start);
-                out.splice(std::mem::take(value));
+                out.splice(value);
             }
-            _ => out.keep(member.start..member.value.end),
+            None => out.keep(member.start..member.value.end),
         }
         true
     }
@@ -114,8 +124,10 @@ impl<'a> Edit<'a> {
     }
 
     fn change(&mut self, index: usize, change: Option<Rope>) {
-        self.changes.retain(|(changed, _)| *changed != index);
-        self.changes.push((index, change));
+        match self.changes.binary_search_by_key(&index, |(changed, _)| *changed) {
+            Ok(known) => self.changes[known].1 = change,
+            Err(place) => self.changes.insert(place, (index, change)),
+        }
     }
 }
 
@@ -214,12 +226,28 @@ mod tests {
         assert_eq!(edited(r#"{"a":1 }"#, add), r#"{"a":1,"z":0 }"#);
     }
 
+    #[test]
+    fn sec_05_a_great_many_members_leave_in_no_time() {
+        let members: Vec<_> = (0..200_000).map(|number| format!("\"{number}\":0")).collect();
+        let text = format!("{{\"a\":1,{},\"z\":2}}", members.join(","));
+        let object = Object::read(&RawJson::trusted(text)).unwrap();
+        let began = std::time::Instant::now();
+        let mut edit = Edit::new(&object);
+        let text = edit
+            .set("z", RawJson::from_static("3"))
+            .remove_where(|key| key != "a" && key != "z")
+            .finish();
+        assert_eq!(text.into_bytes(), r#"{"a":1,"z":3}"#);
+        assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
+    }
+
     proptest! {
         #[test]
         fn an_edit_does_what_it_would_do_to_a_map(
             map in prop::collection::btree_map("[a-f]", 0..99u32, 0..6),
             set in prop::collection::btree_map("[a-h]", 100..199u32, 0..4),
             removed in prop::collection::vec("[a-h]", 0..4),
+            all_from in "[a-h]",
         ) {
             let text = serde_json::to_string_pretty(&map).unwrap();
             let object = Object::read(&RawJson::parse(Bytes::from(text)).unwrap()).unwrap();
@@ -233,6 +261,8 @@ mod tests {
                 edit.remove(key);
                 expected.remove(key);
             }
+            edit.remove_where(|key| *key >= *all_from && map.contains_key(key));
+            expected.retain(|key, _| *key < all_from || !map.contains_key(key));
             let got: std::collections::BTreeMap<String, u32> = serde_json::from_slice(&edit.finish().into_bytes()).unwrap();
             prop_assert_eq!(got, expected);
         }

@@ -82,6 +82,11 @@ impl Object {
             .map(|member| (self.key(member), self.slice(member)))
     }
 
+    /// The names of the members in the order of the text.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.members.iter().map(|member| self.key(member))
+    }
+
     /// The value of a member.
     pub fn get(&self, key: &str) -> Option<RawJson> {
         self.find(key).map(|index| self.slice(&self.members[index]))
