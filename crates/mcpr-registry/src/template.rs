@@ -69,6 +69,15 @@ impl Pattern {
         ends[uri.len()]
     }
 
+    /// What it takes to compare it with a URI, at the most: so many looks at the whole of that.
+    pub(crate) fn cost(&self) -> usize {
+        let costs = self.0.iter().map(|piece| match piece {
+            Piece::Literal(text) => 1 + text.len() / 64,
+            Piece::Expression(_) => 1,
+        });
+        costs.sum()
+    }
+
     fn could_start(&self, uri: &str) -> bool {
         match self.0.first() {
             Some(Piece::Literal(text)) => uri.starts_with(text.as_str()),

@@ -9,6 +9,10 @@ use crate::{Item, Kind, Listing, Naming, ServerName, UriPolicy};
 
 const SCHEME: &str = "resource://";
 
+/// What it may take to compare a URI with the templates of one server: those that are too much are listed, but nobody's
+/// URI is known by them, so that no server makes everybody's reads slow.
+const COST: usize = 2048;
+
 /// Where a resource is read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Route {
@@ -64,6 +68,8 @@ pub(crate) struct UriTable {
     exposed: HashMap<Arc<str>, Vec<Slot>>,
     original: HashMap<Arc<str>, Vec<Slot>>,
     patterns: Vec<(Slot, Pattern)>,
+    /// What it takes to compare a URI with those of each server.
+    costs: HashMap<ServerName, usize>,
 }
 
 /// The question whose a URI is, for one caller.
@@ -158,7 +164,12 @@ impl UriTable {
         self.exposed.entry(exposed.clone()).or_default().push(slot);
         self.original.entry(origin.name.clone()).or_default().push(slot);
         if slot.kind == Kind::Templates {
-            self.patterns.push((slot, Pattern::new(&origin.name)));
+            let pattern = Pattern::new(&origin.name);
+            let cost = self.costs.entry(origin.server.clone()).or_default();
+            if *cost + pattern.cost() <= COST {
+                *cost += pattern.cost();
+                self.patterns.push((slot, pattern));
+            }
         }
     }
 }

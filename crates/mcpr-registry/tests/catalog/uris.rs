@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 use mcpr_registry::{Assignments, Catalog, Kind, Listing, Naming, Route, UriError, UriPolicy, View};
 
@@ -86,6 +87,22 @@ fn b80_a_read_by_template_is_routed_in_both_forms() {
         "s data://{id}{?format}",
         "as completion asks"
     );
+}
+
+#[test]
+fn sec_05_templates_without_bounds_are_listed_and_make_no_read_slow() {
+    let endless = format!("x://{}", "{+a}".repeat(100_000));
+    let long = format!("x://{}", "{a}y".repeat(300));
+    let view = view(&[
+        server("s").templates(&[&endless, &long, "y://{id}"]),
+        server("other").templates(&["x://{+id}"]),
+    ]);
+    assert_eq!(view.len(Kind::Templates), 4);
+    let began = Instant::now();
+    let uri = format!("x://{}", "z".repeat(8000));
+    assert_eq!(route(&view, &uri), format!("other {uri}"));
+    assert_eq!(route(&view, "y://1"), "s y://1");
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
 }
 
 #[test]
