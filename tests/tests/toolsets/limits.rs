@@ -148,3 +148,18 @@ async fn sec_05_a_principal_has_a_hundred_toolsets_and_others_have_theirs() {
     use_tool(&agent, "delete-toolset", r#"{"name":"t3"}"#).await;
     structured(&build(&agent, 100).await);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_05_a_query_has_each_word_once_and_not_too_many() {
+    let git = git();
+    let gateway = in_front_of(&git).await;
+    let agent = gateway.client().await;
+    let query = |words: &str| json!({ "query": words }).to_string();
+    let many: Vec<String> = (0..65).map(|number| number.to_string()).collect();
+
+    let said = complaint(&agent.call("discover-all-tools", &query(&many.join(" "))).await);
+    assert!(said.contains("65 different words, more than 64"), "{said}");
+
+    let often = query(&"push GIT ".repeat(100_000));
+    assert_eq!(use_tool(&agent, "discover-all-tools", &often).await["total"], 1);
+}

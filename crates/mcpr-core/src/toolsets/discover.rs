@@ -1,6 +1,6 @@
 //! Discovery: what there is to choose from, whatever is equipped (SET-01).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use mcpr_admin::{Detail, DiscoverTools, Discovered, DiscoveredTool, ErrorCode, Failure};
@@ -17,13 +17,15 @@ use crate::snapshot::Snapshot;
 const PAGE: u64 = 100;
 /// At the most.
 const MOST: u64 = 1000;
+/// How many different words a query may have: each is looked for in all tools.
+const WORDS: usize = 64;
 
 impl Gateway {
     /// The tools that there are to choose from.
     pub(crate) fn discover(&self, asker: &Asker, asked: &DiscoverTools) -> Result<Discovered, ToolsetError> {
         let (snapshot, sight) = (self.snapshot(), asker.sight(self));
         check_server(&snapshot, &sight, asked.server.as_deref())?;
-        let words = words(asked.query.as_deref().unwrap_or_default());
+        let words = words(asked.query.as_deref().unwrap_or_default())?;
         let fits = |tool: &&Tool| {
             let of_server = asked
                 .server
@@ -75,11 +77,19 @@ fn check_server(snapshot: &Snapshot, sight: &Sight, server: Option<&str>) -> Res
     Err(failure.hint(hint).into())
 }
 
-fn words(query: &str) -> Vec<String> {
-    query.split_whitespace().map(str::to_lowercase).collect()
+/// The words of a query, each once.
+fn words(query: &str) -> Result<BTreeSet<String>, ToolsetError> {
+    let words: BTreeSet<String> = query.split_whitespace().map(str::to_lowercase).collect();
+    if words.len() > WORDS {
+        let many = format!("`query` has {} different words, more than {WORDS}", words.len());
+        return Err(Failure::new(ErrorCode::Invalid, many)
+            .hint("ask for fewer")
+            .into());
+    }
+    Ok(words)
 }
 
-fn mentions(tool: &Tool, words: &[String]) -> bool {
+fn mentions(tool: &Tool, words: &BTreeSet<String>) -> bool {
     if words.is_empty() {
         return true;
     }
