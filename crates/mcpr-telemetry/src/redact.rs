@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
-use self::unescape::{DEPTH, Plain};
+use self::unescape::{DEPTH, Kind, Plain, is_of_program};
 
 pub(crate) use clear::is_known_plain;
 pub(crate) use known::{Known, TELLING};
@@ -171,12 +171,17 @@ fn searched<'t>(known: &Known, text: &'t str) -> Cow<'t, str> {
 /// Where secrets stand that are told only by what the escapes around and in them mean.
 fn quoted(known: &Known, text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    let mut plain = Plain::of(text);
-    for _ in 0..DEPTH {
-        plain = plain.and_then(|plain| plain.unescaped());
-        let Some(plain) = &plain else { break };
-        let gaps = known.gaps(&plain.text).chain(shapes::gaps(&plain.text));
-        found.extend(gaps.map(|gap| plain.place(gap)).filter(|gap| !gap.is_empty()));
+    for kind in [Kind::Usual, Kind::Program] {
+        if kind == Kind::Program && !is_of_program(text) {
+            continue;
+        }
+        let mut plain = Plain::of(text).and_then(|plain| plain.unescaped(kind));
+        for _ in 0..DEPTH {
+            let Some(once) = &plain else { break };
+            let gaps = known.gaps(&once.text).chain(shapes::gaps(&once.text));
+            found.extend(gaps.map(|gap| once.place(gap)).filter(|gap| !gap.is_empty()));
+            plain = once.unescaped(Kind::Usual);
+        }
     }
     found.sort_by_key(|gap| gap.start);
     found

@@ -338,8 +338,8 @@ impl<'a> Reader<'a> {
     /// Keeps what of a command line is secret, as the program gets it.
     pub(super) fn keep_arguments(&mut self, args: &[String]) {
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        for (parts, arg) in arguments::secret_parts(&args).into_iter().zip(&args) {
-            parts.into_iter().for_each(|part| self.know(&arg[part]));
+        for text in arguments::secret_texts(&args) {
+            self.know(&text);
         }
     }
 

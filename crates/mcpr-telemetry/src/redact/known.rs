@@ -262,6 +262,19 @@ mod tests {
     }
 
     #[test]
+    fn log_04_a_backslash_of_the_value_itself_hides_no_escape_behind_it() {
+        let secrets = crate::redact::Secrets::default();
+        secrets.add("a<b'\\&c/\\\"d");
+        for said in [
+            "a&lt;b&#x27;\\&amp;c/\\&quot;d",
+            r#"a<b'\\&c/\\\"d"#,
+            "a%3Cb'%5C%26c/%5C%22d",
+        ] {
+            assert_eq!(secrets.scrub(said), "[redacted]", "{said}");
+        }
+    }
+
+    #[test]
     fn log_04_of_values_that_begin_alike_the_longest_goes() {
         assert_eq!(
             told(&["secret", "secret-two"], "secret-two, secret-one"),

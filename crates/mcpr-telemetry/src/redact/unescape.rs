@@ -15,6 +15,16 @@ const NAMED: [(&str, u8); 5] = [
     ("apos;", b'\''),
 ];
 
+/// Which escapes are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Those of JSON, URLs and HTML, of all at once.
+    Usual,
+    /// Those behind a backslash alone, but there also octal numbers and whatever a shell writes so: `\&` is one
+    /// character to a shell, and the beginning of `\&amp;` to others.
+    Program,
+}
+
 /// A text with one character in place of each escape.
 pub(super) struct Plain {
     pub(super) text: String,
@@ -33,13 +43,13 @@ impl Plain {
     }
 
     /// The same with what its escapes mean; none if there are none.
-    pub(super) fn unescaped(&self) -> Option<Self> {
+    pub(super) fn unescaped(&self, kind: Kind) -> Option<Self> {
         let text = self.text.as_bytes();
         let (mut bytes, mut places) = (Vec::with_capacity(text.len()), Vec::with_capacity(text.len() + 1));
         let mut at = 0;
         while at < text.len() {
             let (meant, length) = match text[at] {
-                b'\\' | b'%' | b'&' => escape(&text[at..]).unwrap_or((Meant::Byte(text[at]), 1)),
+                b'\\' | b'%' | b'&' => read(&text[at..], kind).unwrap_or((Meant::Byte(text[at]), 1)),
                 byte => (Meant::Byte(byte), 1),
             };
             let before = bytes.len();
@@ -79,7 +89,43 @@ fn has_escapes(text: &str) -> bool {
     memchr3(b'\\', b'%', b'&', text.as_bytes()).is_some()
 }
 
+/// Whether there is something to read that only a program writes so.
+pub(super) fn is_of_program(text: &str) -> bool {
+    let text = text.as_bytes();
+    memchr::memchr_iter(b'\\', text).any(|at| of_program(&text[at..]).is_some())
+}
+
 /// What the escape means that begins here, and how long it is.
+fn read(text: &[u8], kind: Kind) -> Option<(Meant, usize)> {
+    match kind {
+        Kind::Usual => escape(text),
+        Kind::Program if text[0] != b'\\' => None,
+        Kind::Program => of_program(text).or_else(|| escape(text)),
+    }
+}
+
+fn of_program(text: &[u8]) -> Option<(Meant, usize)> {
+    match text {
+        [
+            b'\\',
+            high @ b'0'..=b'3',
+            middle @ b'0'..=b'7',
+            low @ b'0'..=b'7',
+            ..,
+        ] => {
+            let digits = [high, middle, low].into_iter();
+            Some((
+                Meant::Byte(digits.fold(0, |byte, digit| byte << 3 | digit & 7)),
+                4,
+            ))
+        }
+        [b'\\', c, ..] if letter(*c).is_none() && (*c == b' ' || c.is_ascii_punctuation()) => {
+            Some((Meant::Byte(*c), 2))
+        }
+        _ => None,
+    }
+}
+
 fn escape(text: &[u8]) -> Option<(Meant, usize)> {
     match text {
         [b'%', rest @ ..] => Some((Meant::Byte(u8::try_from(number(rest, 2)?).ok()?), 3)),
@@ -101,19 +147,6 @@ fn escape(text: &[u8]) -> Option<(Meant, usize)> {
         [b'\\', b'u', rest @ ..] => unit(rest),
         [b'\\', b'U', rest @ ..] => Some((Meant::Char(char::from_u32(number(rest, 8)?)?), 10)),
         [b'\\', b'x', rest @ ..] => Some((Meant::Byte(u8::try_from(number(rest, 2)?).ok()?), 4)),
-        [
-            b'\\',
-            high @ b'0'..=b'3',
-            middle @ b'0'..=b'7',
-            low @ b'0'..=b'7',
-            ..,
-        ] => {
-            let digits = [high, middle, low].into_iter();
-            Some((
-                Meant::Byte(digits.fold(0, |byte, digit| byte << 3 | digit & 7)),
-                4,
-            ))
-        }
         [b'\\', c, ..] => Some((Meant::Byte(letter(*c)?), 2)),
         _ => None,
     }
@@ -133,9 +166,7 @@ fn unit(rest: &[u8]) -> Option<(Meant, usize)> {
 
 fn letter(c: u8) -> Option<u8> {
     match c {
-        // JSON escapes some of them, a shell and a pattern all.
-        b' ' => Some(c),
-        _ if c.is_ascii_punctuation() => Some(c),
+        b'"' | b'\'' | b'\\' | b'/' | b'`' | b'$' => Some(c),
         b'n' => Some(b'\n'),
         b'r' => Some(b'\r'),
         b't' => Some(b'\t'),
@@ -178,7 +209,11 @@ mod tests {
     use super::*;
 
     fn meant(text: &str) -> String {
-        let plain = Plain::of(text).and_then(|plain| plain.unescaped());
+        meant_by(Kind::Usual, text)
+    }
+
+    fn meant_by(kind: Kind, text: &str) -> String {
+        let plain = Plain::of(text).and_then(|plain| plain.unescaped(kind));
         plain.map_or_else(|| text.to_owned(), |plain| plain.text)
     }
 
@@ -190,7 +225,6 @@ mod tests {
                 "a\"b<\u{df}\u{1f600}\u{1f600}",
             ),
             (r#"\"\\\/\n\t\x41\'"#, "\"\\/\n\tA'"),
-            (r"a\&b\ c\=\.\303\237\075", "a&b c=.\u{df}="),
             ("%41%c3%9f%2F", "A\u{df}/"),
             ("&lt;&#65;&#x42;&quot;&amp;lt;", "<AB\"&lt;"),
             (
@@ -204,6 +238,14 @@ mod tests {
     }
 
     #[test]
+    fn log_04_what_only_a_program_escapes_is_read_apart() {
+        let text = r"a\&b\ c\=\.\303\237\075\n%41&lt;";
+        assert!(is_of_program(text) && !is_of_program(r#"\"\n\u0041\400\"#));
+        assert_eq!(meant_by(Kind::Program, text), "a&b c=.\u{df}=\n%41&lt;");
+        assert_eq!(meant(text), r"a\&b\ c\=\.\303\237\075".to_owned() + "\nA<");
+    }
+
+    #[test]
     fn sec_05_bytes_that_are_no_text_are_looked_at_once() {
         // In a moment; all was looked at again for each of them.
         let text = "%ff".repeat(1_000_000);
@@ -213,11 +255,11 @@ mod tests {
     #[test]
     fn log_04_a_part_is_found_again_where_it_was() {
         let text = r"x %5Cu0041%42 y";
-        let once = Plain::of(text).unwrap().unescaped().unwrap();
+        let once = Plain::of(text).unwrap().unescaped(Kind::Usual).unwrap();
         assert_eq!(once.text, r"x \u0041B y");
-        let twice = once.unescaped().unwrap();
+        let twice = once.unescaped(Kind::Usual).unwrap();
         assert_eq!(twice.text, "x AB y");
         assert_eq!(&text[twice.place(2..4)], "%5Cu0041%42");
-        assert!(twice.unescaped().is_none());
+        assert!(twice.unescaped(Kind::Usual).is_none());
     }
 }
