@@ -273,9 +273,11 @@ impl Seen<'_> {
     }
 }
 
-/// Whether it is known which tools a server has: a list that failed is not one without any.
+/// Whether it is known which tools a server has: a list that failed is not one without any, nor is it where only what was
+/// read before is left.
 fn has_listed_tools(status: &Status, offers: &Offers) -> bool {
-    status.fresh.of(Kind::Tools).is_some() || !offers.capabilities.tools
+    let may_have_failed = status.replica.is_none() && offers.tools.is_empty();
+    status.fresh.of(Kind::Tools).is_some() && !may_have_failed || !offers.capabilities.tools
 }
 
 /// Whether more of its backends are about to list what they have.
