@@ -1,5 +1,6 @@
 //! What is kept of a call.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, SystemTime};
 
 use mcpr_config::Arguments;
@@ -170,11 +171,11 @@ impl Draft<'_> {
         let names = [server, tool, principal, client, project];
         let [server, tool, principal, client, project] =
             names.map(|name| name.map(|name| secrets.scrub_within(name, NAME)));
-        let arguments = head.params.as_ref().map(|params| {
+        let arguments = head.params.as_ref().and_then(|params| {
             let given = given(method, params);
             match head.redact {
-                true => veiled(&given, secrets, ARGUMENTS).into_owned(),
-                false => given,
+                true => unless_broken(|| veiled(&given, secrets, ARGUMENTS).into_owned()),
+                false => Some(given),
             }
         });
         batch.push(&CallRow {
@@ -195,6 +196,16 @@ impl Draft<'_> {
             arguments: arguments.as_deref(),
         });
     }
+}
+
+/// What is made, or nothing where that panics: a fault of mcpr, for which one call is kept without its arguments and
+/// all others are kept whole.
+fn unless_broken<T>(make: impl FnOnce() -> T) -> Option<T> {
+    let made = catch_unwind(AssertUnwindSafe(make));
+    if made.is_err() {
+        tracing::error!("a call is kept in the history without its arguments, as they could not be redacted");
+    }
+    made.ok()
 }
 
 /// Now, in milliseconds since 1970-01-01 UTC.
@@ -359,6 +370,12 @@ mod tests {
 
         assert!(redacted.ends_with("… (8 bytes more)"), "{}", redacted.len());
         assert_eq!(full.len(), ARGUMENTS + 8);
+    }
+
+    #[test]
+    fn log_06_what_breaks_over_the_arguments_of_a_call_ends_no_history() {
+        assert_eq!(unless_broken(|| 1), Some(1));
+        assert_eq!(unless_broken::<()>(|| panic!("a fault")), None);
     }
 
     #[test]
