@@ -172,8 +172,8 @@ fn line(came: &mut BytesMut) -> Result<Option<Bytes>, NotChunked> {
 fn is_field(line: &[u8]) -> bool {
     let colon = memchr(b':', line);
     colon.is_some_and(|colon| {
-        let value = line[colon + 1..].trim_ascii();
-        HeaderName::from_bytes(&line[..colon]).is_ok() && HeaderValue::from_bytes(value).is_ok()
+        let (name, value) = (&line[..colon], &line[colon + 1..]);
+        HeaderName::from_bytes(name).is_ok() && HeaderValue::from_bytes(value).is_ok()
     })
 }
 
@@ -259,6 +259,7 @@ mod tests {
             ": c\r\n",
             "a: b\n",
             "a: \0\r\n",
+            "a:\x0c b\r\n",
         ] {
             assert_eq!(read(wrong), Err(NotChunked), "{wrong:?}");
         }
