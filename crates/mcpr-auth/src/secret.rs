@@ -68,7 +68,7 @@ mod tests {
 
         let (early, late) = (time(&early), time(&late));
 
-        assert!(late < 3 * early, "{early:?}, {late:?}");
+        assert!(late < 10 * early, "{early:?}, {late:?}");
     }
 
     #[test]
