@@ -11,14 +11,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::gateway::Gateway;
 
-/// How long a key is used before another follows. What it has sealed is good for as long again: longer than any handle.
-pub(crate) const AGE: Duration = Duration::from_secs(30 * 24 * 3600);
+/// How long a key is used before another follows; what it has sealed opens for as long again.
+const AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// How often it is looked whether there is another.
 const LOOK: Duration = Duration::from_secs(3600);
 
 /// How long a new one seals nothing, so that all gateways that share a store can open what it seals.
 const NOTICE: Duration = Duration::from_secs(2 * 3600);
+
+/// How long a handle may be good: what a key seals at the last, while the next one seals nothing yet, opens to its end.
+pub(crate) const LONGEST: Duration = AGE.saturating_sub(NOTICE);
 
 /// The sealer with the keys of a store.
 pub(crate) async fn sealer(store: &dyn Store) -> Result<Sealer, StoreError> {
@@ -65,6 +68,14 @@ mod tests {
     use mcpr_store::Memory;
 
     use super::*;
+
+    #[test]
+    fn sec_03_what_a_key_seals_at_the_last_opens_for_as_long_as_a_handle_may_be_good() {
+        let (next, after_next) = (AGE, 2 * AGE);
+        let sealed_at_the_last = next + NOTICE;
+        assert!(sealed_at_the_last + LONGEST <= after_next);
+        assert!(LOOK < NOTICE, "a new key is known everywhere before it seals");
+    }
 
     #[tokio::test]
     async fn sec_03_handles_outlive_a_change_of_keys_and_not_two() {

@@ -15,13 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::client::Context;
 use crate::gateway::Gateway;
-use crate::sealing;
+use crate::sealing::LONGEST;
 
 /// The member that names a task, in params and in results.
 pub(crate) const TASK_ID: &str = "taskId";
-
-/// How long the id of a task is good at the most: as long as the key that has sealed it.
-const LONGEST: Duration = sealing::AGE;
 
 /// How long an id is good beyond the time for which the server wants to keep the task at first: it
 /// may keep it longer, and says itself that it no longer does.
