@@ -190,12 +190,7 @@ impl Records {
     }
 
     fn sealing_keys(&mut self, now: Timestamp, oldest: Timestamp) -> Result<SealingKeys, StoreError> {
-        let keys = match self.sealing_keys.clone() {
-            Some(keys) if keys.is_fresh(now, oldest) => return Ok(keys),
-            Some(keys) => keys.followed(now),
-            None => SealingKeys::draw(now),
-        };
-        let keys = keys.map_err(StoreError::NoRandomness)?;
+        let (keys, _) = SealingKeys::current(self.sealing_keys.clone(), now, oldest)?;
         self.sealing_keys = Some(keys.clone());
         Ok(keys)
     }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use mcpr_auth::Timestamp;
 
+use crate::StoreError;
+
 /// The exposed name that was given to a thing of a server, so that it keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Assignment {
@@ -58,7 +60,7 @@ pub struct SealingKey([u8; 32]);
 
 impl SealingKey {
     /// Draws a new key.
-    pub(crate) fn draw() -> Result<Self, getrandom::Error> {
+    fn draw() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes)?;
         Ok(Self(bytes))
@@ -77,21 +79,23 @@ impl SealingKey {
 }
 
 impl SealingKeys {
-    /// Draws the first one.
-    pub(crate) fn draw(now: Timestamp) -> Result<Self, getrandom::Error> {
-        Ok(Self {
-            newest: SealingKey::draw()?,
-            drawn: now,
-            former: None,
-        })
-    }
-
-    /// Draws another in the place of the newest.
-    pub(crate) fn followed(self, now: Timestamp) -> Result<Self, getrandom::Error> {
-        Ok(Self {
-            former: Some(self.newest),
-            ..Self::draw(now)?
-        })
+    /// Those that are known while the newest of them can stay, else with one that is drawn now; whether one was.
+    pub(crate) fn current(
+        known: Option<Self>,
+        now: Timestamp,
+        oldest: Timestamp,
+    ) -> Result<(Self, bool), StoreError> {
+        match known {
+            Some(known) if known.is_fresh(now, oldest) => Ok((known, false)),
+            known => {
+                let drawn = Self {
+                    newest: SealingKey::draw().map_err(StoreError::NoRandomness)?,
+                    drawn: now,
+                    former: known.map(|known| known.newest),
+                };
+                Ok((drawn, true))
+            }
+        }
     }
 
     /// Whether the newest can stay: it was drawn at `oldest` or later, and not by a clock that was far ahead.

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use super::{change, change_durably};
-use crate::{Assignment, SavedListing, SealingKey, SealingKeys, StoreError, Verdict};
+use crate::{Assignment, SavedListing, SealingKey, SealingKeys, Verdict};
 
 pub(super) fn assignments(db: &Connection) -> Result<Vec<Assignment>, Fault> {
     let mut query = db.prepare_cached(
@@ -119,16 +119,13 @@ pub(super) fn sealing_keys(
         return Ok(keys);
     }
     if read_only {
-        return Ok(SealingKeys::draw(now).map_err(StoreError::NoRandomness)?);
+        return Ok(SealingKeys::current(None, now, oldest)?.0);
     }
     change_durably(db, |tx| {
-        let keys = match known_keys(tx)? {
-            Some(keys) if keys.is_fresh(now, oldest) => return Ok(keys),
-            Some(keys) => keys.followed(now),
-            None => SealingKeys::draw(now),
-        };
-        let keys = keys.map_err(StoreError::NoRandomness)?;
-        put_keys(tx, &keys)?;
+        let (keys, is_new) = SealingKeys::current(known_keys(tx)?, now, oldest)?;
+        if is_new {
+            put_keys(tx, &keys)?;
+        }
         Ok(keys)
     })
 }
