@@ -20,7 +20,7 @@ pub use history::{CallBatch, CallQuery, CallRow, HistoryStore};
 pub use memory::Memory;
 pub use records::{Assignment, SavedListing, SealingKey, SealingKeys, Verdict};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{Inspection, backup, inspect, open};
+pub use sqlite::{Inspection, backup, inspect, inspect_pages, open};
 pub use state::{
     DEFAULT, Definition, FILED, OPERATOR, SavedEquip, SavedPin, SavedPins, SavedProject, SavedToolset,
     StateStore, Switch,

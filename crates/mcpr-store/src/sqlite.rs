@@ -31,7 +31,7 @@ use crate::{
 };
 
 pub use self::backup::backup;
-pub use self::inspect::{Inspection, inspect};
+pub use self::inspect::{Inspection, inspect, inspect_pages};
 
 /// Opens the database at `path`, and makes it first if it is not there.
 ///

@@ -28,9 +28,9 @@ impl Inspection {
     }
 }
 
-/// Looks at the database at `path`, at each page of it; `None` if there is no such file. Nothing is made or changed.
+/// Looks at the database at `path`; `None` if there is no such file. Nothing is made or changed.
 ///
-/// Blocks for as long as the disk takes to read all of it.
+/// Blocks for as long as the disk takes.
 ///
 /// # Errors
 ///
@@ -42,16 +42,35 @@ pub fn inspect(path: &Path) -> Result<Option<Inspection>, StoreError> {
     look(path).map(Some).map_err(|fault| fault.at(path))
 }
 
+/// The same, with a look at each page of it.
+///
+/// Blocks for as long as the disk takes to read all of it.
+///
+/// # Errors
+///
+/// [`StoreError::Database`] as for [`open`](crate::open), and where a page is damaged.
+pub fn inspect_pages(path: &Path) -> Result<Option<Inspection>, StoreError> {
+    let found = inspect(path)?;
+    if found.is_some() {
+        read_pages(path).map_err(|fault| fault.at(path))?;
+    }
+    Ok(found)
+}
+
+fn read_pages(path: &Path) -> Result<(), Fault> {
+    let db = file::open_to_read(path)?;
+    db.busy_timeout(PATIENCE)?;
+    let found: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    match found.as_str() {
+        "ok" => Ok(()),
+        _ => Err(DatabaseFault::Damaged.into()),
+    }
+}
+
 fn look(path: &Path) -> Result<Inspection, Fault> {
     let mut db = file::open_to_read(path)?;
     db.busy_timeout(PATIENCE)?;
-    let tx = db.transaction()?;
-    let schema = schema::check(&tx)?;
-    let found: String = tx.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if found != "ok" {
-        tracing::debug!(found, "a database is damaged");
-        return Err(DatabaseFault::Damaged.into());
-    }
+    let schema = schema::check(&db.transaction()?)?;
     Ok(Inspection {
         schema,
         known: schema::KNOWN,

@@ -1,19 +1,24 @@
 //! Past calls in a file.
 
-use crate::stage::{counted, earlier, meddle, place};
-use mcpr_store::{CallQuery, CallRow, open};
 use std::fs;
 use std::path::Path;
+
+use mcpr_store::{CallQuery, CallRow, open};
+
+use crate::stage::{counted, earlier, meddle, place};
+
+fn call(id: &str) -> CallRow {
+    CallRow {
+        id: id.to_owned(),
+        ..CallRow::default()
+    }
+}
 
 #[tokio::test]
 async fn log_06_the_size_of_the_history_is_that_of_its_calls_whatever_failed_meanwhile() {
     let (_folder, path) = place();
     earlier(&path, 2);
     let store = open(&path).await.unwrap();
-    let call = |id: &str| CallRow {
-        id: id.to_owned(),
-        ..CallRow::default()
-    };
     // One that the table refuses takes the whole batch with it.
     meddle(
         &path,
@@ -104,9 +109,8 @@ async fn log_06_many_rows_are_searched_and_forgotten_step_by_step() {
     let store = open(&path).await.unwrap();
     for number in 0..300 {
         let call = CallRow {
-            id: format!("h_{number:03}"),
             tool: Some(if number % 2 == 0 { "even" } else { "odd" }.to_owned()),
-            ..CallRow::default()
+            ..call(&format!("h_{number:03}"))
         };
         store.put_calls([call].into()).await.unwrap();
     }
@@ -133,10 +137,6 @@ async fn log_06_many_rows_are_searched_and_forgotten_step_by_step() {
 async fn log_06_a_row_that_cannot_be_read_hides_no_other() {
     let (_folder, path) = place();
     let store = open(&path).await.unwrap();
-    let call = |id: &str| CallRow {
-        id: id.to_owned(),
-        ..CallRow::default()
-    };
     for id in ["h_1", "h_2", "h_3"] {
         store.put_calls([call(id)].into()).await.unwrap();
     }
@@ -156,9 +156,8 @@ async fn log_06_rows_that_cannot_be_read_do_not_keep_older_calls_from_being_drop
         let store = open(&path).await.unwrap();
         for n in 0..100 {
             let call = CallRow {
-                id: format!("h_{n:03}"),
                 at_ms: n,
-                ..CallRow::default()
+                ..call(&format!("h_{n:03}"))
             };
             store.put_calls([call].into()).await.unwrap();
         }

@@ -1,10 +1,12 @@
 //! Copies of the file.
 
-use crate::stage::{add, earlier, meddle, now, place};
-use mcpr_store::{DatabaseFault, StoreError, backup, inspect, open};
 use std::collections::HashSet;
 use std::fs;
+
+use mcpr_store::{DatabaseFault, StoreError, backup, inspect, open};
 use tokio::sync::watch;
+
+use crate::stage::{add, earlier, meddle, now, place};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ctl_01_a_backup_has_what_was_acknowledged_before_while_others_go_on_writing() {

@@ -1,9 +1,11 @@
 //! Files that cannot be used, and a look at one.
 
-use crate::stage::{add, fault_of, listing, meddle, place};
-use mcpr_store::{CallRow, DatabaseFault, StoreError, backup, inspect, open};
 use std::error::Error;
 use std::fs;
+
+use mcpr_store::{CallRow, DatabaseFault, StoreError, backup, inspect, inspect_pages, open};
+
+use crate::stage::{add, fault_of, listing, meddle, place};
 
 #[tokio::test]
 async fn a_file_of_a_newer_mcpr_is_refused_and_left_as_it_was() {
@@ -140,7 +142,7 @@ async fn ctl_02_a_look_at_a_database_changes_nothing() {
 }
 
 #[tokio::test]
-async fn ctl_02_a_look_at_a_database_finds_a_page_that_is_damaged() {
+async fn ctl_02_a_look_at_the_pages_of_a_database_finds_a_page_that_is_damaged() {
     let (_folder, path) = place();
     let store = open(&path).await.unwrap();
     let call = |n: u32| CallRow {
@@ -150,13 +152,13 @@ async fn ctl_02_a_look_at_a_database_finds_a_page_that_is_damaged() {
     };
     store.put_calls((0..50).map(call).collect()).await.unwrap();
     store.close().await;
-    assert!(inspect(&path).is_ok());
+    assert!(inspect_pages(&path).unwrap().is_some());
     let mut bytes = fs::read(&path).unwrap();
     let page = bytes.len() / 2 / 4096 * 4096;
     bytes[page..page + 4096].fill(0xff);
     fs::write(&path, bytes).unwrap();
 
-    let found = inspect(&path);
+    let found = inspect_pages(&path);
 
     assert!(
         matches!(&found, Err(StoreError::Database(error)) if error.fault() == DatabaseFault::Damaged),

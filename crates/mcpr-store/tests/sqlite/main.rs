@@ -8,12 +8,14 @@ mod faults;
 mod older;
 mod stage;
 
-use mcpr_auth::Minted;
-use mcpr_store::{Store, open};
-use stage::{add, listing, minted, now, place};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+
+use mcpr_auth::Minted;
+use mcpr_store::{Store, open};
+
+use stage::{add, listing, minted, now, place};
 
 #[tokio::test]
 async fn sec_02_tokens_and_keys_outlive_the_process() {

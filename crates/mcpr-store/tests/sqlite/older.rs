@@ -1,8 +1,10 @@
 //! Files of an older mcpr.
 
-use crate::stage::{STEPS, counted, earlier, listing, meddle, place};
-use mcpr_store::{CallQuery, CallRow, inspect, open};
 use std::path::Path;
+
+use mcpr_store::{CallQuery, CallRow, inspect, open};
+
+use crate::stage::{STEPS, counted, earlier, listing, meddle, place};
 
 #[tokio::test]
 async fn a_file_of_each_older_mcpr_is_brought_up_to_date_and_loses_nothing() {

@@ -1,9 +1,10 @@
 //! Files, and what is put into them.
 
-use mcpr_auth::{Minted, NewToken, Timestamp, TokenKind, mint};
-use mcpr_store::{DatabaseFault, SavedListing, Store, StoreError, open};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use mcpr_auth::{Minted, NewToken, Timestamp, TokenKind, mint};
+use mcpr_store::{DatabaseFault, SavedListing, Store, StoreError, open};
 use tempfile::TempDir;
 
 const NOW: i64 = 1_800_000_000;

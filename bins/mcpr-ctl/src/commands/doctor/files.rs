@@ -63,7 +63,7 @@ pub(super) fn mode(path: &Path) -> Option<u32> {
 fn database(path: &Path) -> Vec<Check> {
     const CHECK: &str = "database";
     let shown = path.display();
-    let mut checks = vec![match mcpr_store::inspect(path) {
+    let mut checks = vec![match mcpr_store::inspect_pages(path) {
         Ok(None) => Check::ok(
             CHECK,
             format!("there is no database yet; the first start makes {shown}"),
