@@ -54,9 +54,10 @@ const TELLING: [&str; 17] = [
 ];
 
 /// Parts of names that stand for what is counted or cut up, in the same spelling: `max_tokens`, `tokenizer`.
-const HARMLESS: [&str; 8] = [
+const HARMLESS: [&str; 9] = [
     "tokeniz",
-    "tokenis",
+    "tokenise",
+    "tokenisa",
     "tokencount",
     "tokenlimit",
     "tokenbudget",
@@ -77,8 +78,13 @@ pub fn looks_secret(name: &str) -> bool {
     // There may be several: `pwd1`.
     let last = last_word(name).trim_end_matches(|c: char| c.is_ascii_digit());
     let last = last.to_ascii_lowercase();
-    let plain = HARMLESS.iter().fold(plain, |plain, part| plain.replace(part, ""));
-    TELLING.iter().any(|part| plain.contains(part))
+    let tells = |plain: &str| TELLING.iter().any(|part| plain.contains(part));
+    let without_harmless = || {
+        HARMLESS
+            .iter()
+            .fold(plain.clone(), |plain, part| plain.replace(part, ""))
+    };
+    tells(&plain) && tells(&without_harmless())
         || LAST_WORDS.contains(&last.as_str()) && !DIRECTORIES.contains(&name)
 }
 
@@ -282,6 +288,7 @@ mod tests {
             "dbPasscode",
             "SENTRY_DSN",
             "TOKENIZER_TOKEN",
+            "tokenIssued",
         ] {
             assert!(looks_secret(name), "{name}");
         }
