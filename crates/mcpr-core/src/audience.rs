@@ -1,4 +1,4 @@
-//! Where it goes what servers announce beside changed lists.
+//! Where it goes what servers announce beside changed lists, and how long connections to them lasted.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub(crate) use self::ids::id_before;
+pub(crate) use self::row::{ERROR, NAME};
 use self::waiting::Waiting;
 use self::writer::Writer;
 use crate::layers::Layer;

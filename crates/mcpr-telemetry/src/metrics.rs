@@ -18,7 +18,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::exemplar::HistogramWithExemplars;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram;
-use prometheus_client::registry::{Registry, Unit};
+use prometheus_client::registry::{Metric, Registry, Unit};
 
 use self::reading::Readings;
 pub use self::reading::{Gauge, Reading};
@@ -140,35 +140,31 @@ impl Metrics {
         };
         {
             let mut registry = inner.registry.lock();
-            registry.register_with_unit(
+            let requests = "How long requests of clients took";
+            durations(
+                &mut registry,
                 "mcp_server_operation_duration",
-                "How long requests of clients took",
-                Unit::Seconds,
-                inner.durations.clone(),
-            );
-            let waits = "How long requests waited in line for a server that was at its limit";
-            registry.register_with_unit("mcpr_queue_wait", waits, Unit::Seconds, inner.waits.clone());
-            let sessions = "How long sessions of clients over HTTP lasted that have ended";
-            registry.register_with_unit(
-                "mcp_server_session_duration",
-                sessions,
-                Unit::Seconds,
-                inner.sessions.clone(),
+                requests,
+                &inner.durations,
             );
             let hops = "How long servers took for requests, from the last sending on";
-            registry.register_with_unit(
-                "mcp_client_operation_duration",
-                hops,
-                Unit::Seconds,
-                inner.hops.clone(),
+            durations(&mut registry, "mcp_client_operation_duration", hops, &inner.hops);
+            let sessions = "How long sessions of clients over HTTP lasted that have ended";
+            durations(
+                &mut registry,
+                "mcp_server_session_duration",
+                sessions,
+                &inner.sessions,
             );
             let connections = "How long connections to servers lasted that have ended";
-            registry.register_with_unit(
+            durations(
+                &mut registry,
                 "mcp_client_session_duration",
                 connections,
-                Unit::Seconds,
-                inner.connections.clone(),
+                &inner.connections,
             );
+            let waits = "How long requests waited in line for a server that was at its limit";
+            durations(&mut registry, "mcpr_queue_wait", waits, &inner.waits);
             let retries = "Requests that were sent again, to another backend or the same";
             registry.register("mcpr_retries", retries, inner.retries.clone());
             let failures = "Requests whose token was missing, wrong or out of date";
@@ -351,6 +347,11 @@ impl Operation {
                 status => self.error_type == error_type(status),
             }
     }
+}
+
+/// Has a histogram of seconds be told.
+fn durations<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: &M) {
+    registry.register_with_unit(name, help, Unit::Seconds, metric.clone());
 }
 
 fn plain() -> histogram::Histogram {

@@ -116,6 +116,23 @@ fn exists(name: &str) -> bool {
     sources(module).iter().any(|source| holds(source, test))
 }
 
+/// Checks that a section names each of its tests once, in their order, and no other than its rows are proven by; and that
+/// each row is proven.
+pub(crate) fn each_is_proven(section: &str, rows: &[&str]) {
+    let title = section.lines().next().unwrap_or_default();
+    let used: BTreeSet<u32> = rows.iter().flat_map(|row| marks(row)).collect();
+    let named = section.lines().filter_map(listed).map(|(number, _)| number);
+    assert_eq!(
+        Vec::from_iter(used),
+        Vec::from_iter(named),
+        "in the section {title}"
+    );
+    for row in rows {
+        let proof = cells(row).pop().unwrap_or_default();
+        assert!(!marks(proof).is_empty(), "no test for this: {row}");
+    }
+}
+
 /// Checks that the tests exist that a page names, and that it names at least so many.
 pub(crate) fn every_named_test_exists(page: &str, least: usize) {
     let names = page.lines().filter_map(listed).flat_map(|(_, line)| tests(line));

@@ -4,10 +4,7 @@ use mcpr_admin::{CallEvent, Event, EventKind};
 use mcpr_telemetry::{CallRecord, Secrets};
 
 use super::{Teller, event};
-
-/// The most of a name that is told, in bytes, and of a reason.
-const NAME: usize = 1 << 10;
-const REASON: usize = 4 << 10;
+use crate::history::{ERROR, NAME};
 
 impl Teller {
     /// Tells that a call has ended; costs one look where nobody watches.
@@ -18,14 +15,14 @@ impl Teller {
     }
 }
 
-/// What others have chosen may be anything: it is told without secrets, and not endless.
+/// What others have chosen may be anything: it is told without secrets, and cut as in the history.
 fn ended(record: &CallRecord<'_>, secrets: &Secrets) -> Event {
     let name = |name: &str| secrets.scrub_within(name, NAME).into_owned();
     Event {
         server: record.server.map(name),
         reason: record
             .error
-            .map(|error| secrets.scrub_within(error, REASON).into_owned()),
+            .map(|error| secrets.scrub_within(error, ERROR).into_owned()),
         call: Some(CallEvent {
             method: name(record.method),
             tool: record.tool.map(name),
@@ -75,6 +72,6 @@ mod tests {
 
         assert!(!told.contains("S3CRET1"), "{told}");
         assert_eq!(told.matches("[redacted]").count(), 4);
-        assert!(told.len() < 2 * (NAME + REASON), "{}", told.len());
+        assert!(told.len() < 2 * (NAME + ERROR), "{}", told.len());
     }
 }

@@ -13,9 +13,9 @@ use super::veil::veiled;
 /// Redacted arguments are cut here.
 const ARGUMENTS: usize = 64 << 10;
 /// Errors of servers are cut here.
-const ERROR: usize = 4 << 10;
+pub(crate) const ERROR: usize = 4 << 10;
 /// The most of a name that is kept, in bytes.
-const NAME: usize = 1 << 10;
+pub(crate) const NAME: usize = 1 << 10;
 /// How many short texts a call has.
 const TEXTS: usize = 7;
 /// The length of one that is missing.

@@ -154,6 +154,7 @@ impl Writer {
     async fn look_back(&mut self) {
         let newest = CallQuery {
             limit: 1,
+            brief: true,
             ..CallQuery::default()
         };
         // What cannot be read cannot be dropped either.
