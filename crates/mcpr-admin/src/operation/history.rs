@@ -39,7 +39,7 @@ pub struct ListHistory {
     /// Those with a later id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// At the most so many, 1 to 1000; 100 without it.
+    /// At the most so many, 1 to 1000; 100 without it. No more come once they have 16 MiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
     /// Whether their arguments come along, as far as they are kept.
@@ -52,7 +52,7 @@ pub struct ListHistory {
 pub struct HistoryList {
     /// The calls.
     pub calls: Vec<CallReport>,
-    /// There are older ones: they come when this is sent as `before`.
+    /// There may be older ones: they come when this is sent as `before`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }

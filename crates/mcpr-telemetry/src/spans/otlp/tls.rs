@@ -19,14 +19,18 @@ const TRUSTED: [&str; 2] = [
 /// TLS cannot be spoken as the variables say.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NoTrust {
-    #[error("the file `{file}` that `{variable}` names has no certificates that can be read")]
+    #[error(
+        "the file `{file}` that `{variable}` names has no certificates that can be read: it must be PEM, with those of the authorities to trust"
+    )]
     File {
         variable: &'static str,
         file: String,
         #[source]
         source: pem::Error,
     },
-    #[error("it cannot be told whom to trust")]
+    #[error(
+        "no authority is trusted: name a file with the certificates of one in `OTEL_EXPORTER_OTLP_CERTIFICATE`"
+    )]
     Tls(#[from] rustls::Error),
 }
 
